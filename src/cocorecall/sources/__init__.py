@@ -1,0 +1,1 @@
+"""Agents' transcript formats: one module a format, found by its `FORMAT` constant."""
