@@ -1,14 +1,11 @@
-"""Instants, moments and periods: reading the times that transcripts, options and questions speak of.
-
-Three readers, from strict to lenient: `parse_instant` for the stamps of transcripts, `parse_moment` and
-`parse_period` for `--since` and `--until`, `find_periods` for time expressions in a free-text question.
-Everything that leaves this module is UTC; days, weeks and months are those of this machine's local time.
-"""
+"""The time stamps of transcripts: any shape in, one shape out."""
 
 from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
+
+from cocorecall.times.local import Bounds, days, months
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -18,16 +15,15 @@ _CANONICAL = re.compile(
     r"|(?:0[13578]|1[02])-31)T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z"
 ).fullmatch
 
-# Extended and basic ISO 8601; dashes in the time and before the milliseconds are what agents write into
+# (This and the next are compiled on first use; a search may never need them.) Extended and basic ISO 8601; dashes in the time and before the milliseconds are what agents write into
 # file names, where a colon is not allowed.
-_ISO = re.compile(
+_ISO = (
     r"(?P<year>\d{4})(?P<dash>-?)(?P<month>\d\d)(?P=dash)(?P<day>\d\d)"
     r"(?:(?:[Tt]|\s+)(?P<hour>\d\d)(?P<colon>[:-]?)(?P<minute>\d\d)"
     r"(?:(?P=colon)(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,18})|-(?P<millis>\d{3})(?=Z))?)?"
-    r"\s*(?P<zone>[Zz]|UTC|GMT|(?P<sign>[+-])(?P<zone_hours>\d\d):?(?P<zone_minutes>\d\d)?)?)?",
-    re.ASCII,
-).fullmatch
-_DECIMAL = re.compile(r"-?\d{9,20}(?:\.\d{1,9})?", re.ASCII).fullmatch
+    r"\s*(?P<zone>[Zz]|UTC|GMT|(?P<sign>[+-])(?P<zone_hours>\d\d):?(?P<zone_minutes>\d\d)?)?)?"
+)
+_DECIMAL = r"-?\d{9,20}(?:\.\d{1,9})?"
 
 # (upper bound of the number, its unit in microseconds or as a divisor): seconds reach the year 5138, and
 # 10^11 milliseconds are the year 1973, so the ranges of plausible stamps do not touch.
@@ -68,11 +64,11 @@ def _parse_text(text: str) -> tuple[str, bool] | None:
             return format_instant(instant), instant.tzinfo is not None
         except (ValueError, OverflowError, OSError):
             pass
-    found = _ISO(text)
+    found = re.fullmatch(_ISO, text, re.ASCII)
     if found is not None:
         named = _from_iso(found)
         return None if named is None else (format_instant(named), found["zone"] is not None)
-    if _DECIMAL(text):
+    if re.fullmatch(_DECIMAL, text, re.ASCII):
         return _parse_number(int(text) if "." not in text else float(text))
     return None
 
@@ -114,3 +110,40 @@ def _parse_number(value: float) -> tuple[str, bool] | None:
         return format_instant(_EPOCH + timedelta(microseconds=micros)), True
     except OverflowError:
         return None
+
+
+def read_iso(written: str) -> Bounds | None:
+    """The bounds of a year, month, day, date-time or stamp, as long apart as it is precise.
+
+    They are naive local time, but aware for a date-time or stamp. None for any other text.
+
+    Raises:
+        ValueError: there is no such day.
+        OverflowError: the end lies beyond the calendar.
+    """
+    if re.fullmatch(r"[0-9]{4}", written):
+        return months(int(written), 1, 12)
+    if month := re.fullmatch(r"([0-9]{4})-([0-9]{2})", written):
+        return months(int(month[1]), int(month[2]))
+    found = re.fullmatch(_ISO, written, re.ASCII)
+    if found is None:
+        return _stamp_bounds(written)
+    if found["hour"] is None:
+        return days(datetime(int(found["year"]), int(found["month"]), int(found["day"])))  # noqa: DTZ001
+    start = _from_iso(found)
+    return None if start is None else (start, start + _precision(found))
+
+
+def _stamp_bounds(written: str) -> Bounds | None:
+    stamp = parse_instant(written)
+    if stamp is None:
+        return None
+    start = datetime.fromisoformat(stamp[0])
+    return start, start + timedelta(milliseconds=1)
+
+
+def _precision(found: re.Match[str]) -> timedelta:
+    if found["second"] is None:
+        return timedelta(minutes=1)
+    whole = found["fraction"] is None and found["millis"] is None
+    return timedelta(seconds=1) if whole else timedelta(milliseconds=1)
