@@ -15,8 +15,8 @@ _CANONICAL = re.compile(
     r"|(?:0[13578]|1[02])-31)T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z"
 ).fullmatch
 
-# (This and the next are compiled on first use; a search may never need them.) Extended and basic ISO 8601; dashes in the time and before the milliseconds are what agents write into
-# file names, where a colon is not allowed.
+# Extended and basic ISO 8601. Dashes in the time and before the milliseconds are what agents write into file
+# names, where a colon is not allowed. Compiled on first use, for a search may never need it.
 _ISO = (
     r"(?P<year>\d{4})(?P<dash>-?)(?P<month>\d\d)(?P=dash)(?P<day>\d\d)"
     r"(?:(?:[Tt]|\s+)(?P<hour>\d\d)(?P<colon>[:-]?)(?P<minute>\d\d)"
@@ -25,8 +25,8 @@ _ISO = (
 )
 _DECIMAL = r"-?\d{9,20}(?:\.\d{1,9})?"
 
-# (upper bound of the number, its unit in microseconds or as a divisor): seconds reach the year 5138, and
-# 10^11 milliseconds are the year 1973, so the ranges of plausible stamps do not touch.
+# By size: seconds reach the year 5138 and 10^11 milliseconds are the year 1973, so that the ranges of
+# plausible stamps do not touch.
 _SECONDS_BELOW, _MILLIS_BELOW, _MICROS_BELOW, _NANOS_BELOW = 10**11, 10**14, 10**17, 10**20
 
 

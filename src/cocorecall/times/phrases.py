@@ -250,7 +250,7 @@ def _always(_match: re.Match[str], _prep: str) -> bool:
     return True
 
 
-def _year_meant(_match: re.Match[str], prep: str) -> bool:
+def _year_meant(match: re.Match[str], prep: str) -> bool:
     """`in 2022`, but not `in 2000 rows`."""
     counted = re.compile(rf"\s{{1,8}}(?:{_COUNTED})\b").match(match.string, match.end())
     return prep in _YEAR_LEADS and counted is None
