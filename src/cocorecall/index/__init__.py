@@ -1,0 +1,1 @@
+"""The index: schema, reads and writes, import. The only layer that speaks SQL."""

@@ -1,0 +1,346 @@
+"""Reads of the index for search: document frequencies, candidates, term frequencies, rows.
+
+Every read is bounded by what it returns, not by the size of the index: terms that stand in half of all
+turns are never ranked over all of them (see `search.candidates`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import apsw
+import orjson
+
+from cocorecall.analysis import Stemmer, calls_text
+from cocorecall.index.filters import Filters, condition
+from cocorecall.index.writer import MAX_SEQ, SEQ_BITS, doc_range, load_payload
+
+FIELDS = ("text", "calls", "tags")
+"""Columns of the full-text index, in order."""
+
+FIELD_WEIGHTS = (1.0, 0.4, 0.6)
+"""How much a word counts in each field, for the first stage's bm25 and for the ranking alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Size of the index."""
+
+    turns: int
+    sessions: int
+    chars: int
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRow:
+    """What ranking needs of a turn, without its text."""
+
+    doc: int
+    role: str
+    timestamp: str
+    chars: int
+    kind: str
+    asks: bool
+
+    @property
+    def session_number(self) -> int:
+        """Number of the turn's session."""
+        return self.doc >> SEQ_BITS
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """What ranking and citations need of a session."""
+
+    number: int
+    session_id: str
+    agent: str
+    title: str | None
+    cwd: str | None
+    phase_context: str | None
+    source_path: str
+    start_time: str | None
+    turn_count: int
+    chars: int
+
+
+@dataclass(frozen=True, slots=True)
+class TurnText:
+    """A turn as a hit shows it."""
+
+    doc: int
+    turn_id: str
+    seq: int
+    text: str
+    text_hash: str
+    text_length: int
+    time_source: str
+    in_source: bool
+    source_line: int | None
+    tags: tuple[str, ...]
+    echo: bool
+
+
+Frequencies = dict[int, list[tuple[float, int]]]
+"""For each matched doc: per phrase of the expression, (field-weighted frequency, plain count)."""
+
+
+class IndexReader:
+    """Everything that search reads; a thin layer of statements over one connection."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._db = connection
+        self._collected: Frequencies = {}
+        connection.register_fts5_function("recall_frequencies", self._collect)
+        self.stems = Stemmer(connection)
+
+    def _all(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        return self._db.execute(sql, values).fetchall()
+
+    # --- sizes ---
+
+    def totals(self) -> Totals:
+        """Turns, sessions and characters of the whole index."""
+        meta = dict(self._all("SELECT key, value FROM import_meta WHERE key IN ('turns', 'sessions', 'chars')"))
+        return Totals(*(int(meta.get(k, 0)) for k in ("turns", "sessions", "chars")))
+
+    def speakers(self) -> list[str]:
+        """Every role or speaker of the index."""
+        return [str(r) for (r,) in self._all("SELECT role FROM speakers ORDER BY role")]
+
+    # --- frequencies ---
+
+    def document_frequency(self, expression: str, at_most: int) -> int:
+        """Turns that match an expression, counted up to `at_most`."""
+        row = self._db.execute(
+            "SELECT count(*) FROM (SELECT 1 FROM turn_words WHERE turn_words MATCH ? LIMIT ?)", (expression, at_most)
+        ).fetchone()
+        return int(row[0]) if row else 0
+
+    def stem_frequency(self, stem: str) -> int:
+        """Turns that hold a stem, from the vocabulary."""
+        row = self._db.execute("SELECT doc FROM turn_vocabulary WHERE term = ?", (stem,)).fetchone()
+        return int(row[0]) if row else 0
+
+    def sessions_with(self, expression: str) -> int:
+        """Sessions in which an expression matches."""
+        row = self._db.execute(
+            "SELECT count(DISTINCT rowid >> 24) FROM turn_words WHERE turn_words MATCH ?", (expression,)
+        ).fetchone()
+        return int(row[0]) if row else 0
+
+    def count(self, expression: str, filters: Filters) -> tuple[int, int]:
+        """(turns, sessions) that match an expression and meet the filters."""
+        where, values = condition(filters, "turn_words.rowid")
+        low, high = self._bounds(filters)
+        row = self._db.execute(
+            f"SELECT count(*), count(DISTINCT rowid >> 24) FROM turn_words"
+            f" WHERE turn_words MATCH ? AND rowid BETWEEN ? AND ? AND {where}",
+            (expression, low, high, *values),
+        ).fetchone()
+        return (int(row[0]), int(row[1])) if row else (0, 0)
+
+    # --- candidates ---
+
+    def nth_newest(self, expression: str, n: int, filters: Filters) -> int:
+        """`doc` of the n-th newest match, or 0 where there are fewer."""
+        low, high = self._bounds(filters)
+        row = self._db.execute(
+            "SELECT rowid FROM turn_words WHERE turn_words MATCH ? AND rowid BETWEEN ? AND ?"
+            " ORDER BY rowid DESC LIMIT 1 OFFSET ?",
+            (expression, low, high, n),
+        ).fetchone()
+        return int(row[0]) if row else 0
+
+    def best(self, expression: str, filters: Filters, *, turns: int, sessions: int, floor: int = 0) -> list[int]:
+        """Docs of the best turns by FTS5's own bm25, and of the best turn of each of the best sessions.
+
+        Args:
+            expression: an FTS5 query.
+            filters: what the turns must meet.
+            turns: how many turns.
+            sessions: how many sessions.
+            floor: docs below this are not looked at.
+        """
+        where, values = condition(filters, "turn_words.rowid")
+        low, high = self._bounds(filters)
+        weights = ", ".join(map(str, FIELD_WEIGHTS))
+        rows = self._all(
+            f"WITH m AS MATERIALIZED (SELECT rowid AS doc, bm25(turn_words, {weights}) AS score"
+            f" FROM turn_words WHERE turn_words MATCH ? AND rowid BETWEEN ? AND ? AND {where})"
+            " SELECT * FROM (SELECT doc FROM m ORDER BY score, doc DESC LIMIT ?)"
+            " UNION SELECT * FROM (SELECT doc FROM (SELECT doc, min(score) AS s FROM m GROUP BY doc >> 24)"
+            " ORDER BY s, doc DESC LIMIT ?)",
+            (expression, max(low, floor), high, *values, turns, sessions),
+        )
+        return [int(doc) for (doc,) in rows]
+
+    def containing(self, expression: str, literal: str, limit: int) -> list[int]:
+        """Newest docs that match an expression and whose text or calls hold a literal, without case.
+
+        Looks through the `limit` newest matches only.
+        """
+        rows = self._all(
+            "SELECT rowid FROM turn_words WHERE turn_words MATCH ? ORDER BY rowid DESC LIMIT ?", (expression, limit)
+        )
+        docs = [int(d) for (d,) in rows]
+        return [d for d in docs if self._holds(d, literal)]
+
+    def _holds(self, doc: int, literal: str) -> bool:
+        row = self._db.execute("SELECT text FROM turns WHERE doc = ?", (doc,)).fetchone()
+        if row and literal in str(row[0]).lower():
+            return True
+        return literal in self.calls_text(doc).lower()
+
+    def newest(self, filters: Filters, limit: int) -> list[int]:
+        """Docs that meet the filters, newest first: the answer to a search without words."""
+        where, values = condition(filters, "turns.doc")
+        low, high = self._bounds(filters)
+        return [
+            int(d)
+            for (d,) in self._all(
+                f"SELECT doc FROM turns WHERE doc BETWEEN ? AND ? AND {where}"
+                " ORDER BY timestamp DESC, doc DESC LIMIT ?",
+                (low, high, *values, limit),
+            )
+        ]
+
+    def count_filtered(self, filters: Filters) -> tuple[int, int]:
+        """(turns, sessions) that meet the filters."""
+        where, values = condition(filters, "turns.doc")
+        low, high = self._bounds(filters)
+        row = self._db.execute(
+            f"SELECT count(*), count(DISTINCT doc >> 24) FROM turns WHERE doc BETWEEN ? AND ? AND {where}",
+            (low, high, *values),
+        ).fetchone()
+        return (int(row[0]), int(row[1])) if row else (0, 0)
+
+    def _bounds(self, filters: Filters) -> tuple[int, int]:
+        if filters.session:
+            row = self._db.execute("SELECT number FROM sessions WHERE id = ?", (filters.session,)).fetchone()
+            return doc_range(int(row[0])) if row else (1, 0)
+        return 0, (1 << 62)
+
+    # --- term frequencies ---
+
+    def frequencies(self, expression: str, ranges: Iterable[tuple[int, int]], limit: int) -> Frequencies:
+        """Frequencies of each phrase of an expression in the matching docs of some ranges.
+
+        Args:
+            expression: an FTS5 query; its phrases are numbered as they stand in it.
+            ranges: (first doc, last doc), inclusive.
+            limit: most matching docs to read of one range, newest first.
+        """
+        self._collected = {}
+        statement = (
+            "SELECT recall_frequencies(turn_words) FROM turn_words WHERE turn_words MATCH ?"
+            " AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?"
+        )
+        for first, last in ranges:
+            for _ in self._db.execute(statement, (expression, first, last, limit)):
+                pass
+        return self._collected
+
+    def _collect(self, api: apsw.FTS5ExtensionApi, *_: Any) -> None:
+        row: list[tuple[float, int]] = []
+        for phrase in range(api.phrase_count):
+            weighted, plain = 0.0, 0
+            for column in api.phrase_columns(phrase):
+                n = len(api.phrase_column_offsets(phrase, column))
+                weighted += n * FIELD_WEIGHTS[column]
+                plain += n
+            row.append((weighted, plain))
+        self._collected[api.rowid] = row
+
+    def matching(self, expression: str, session_number: int, filters: Filters) -> list[int]:
+        """Docs of one session that match, oldest first."""
+        where, values = condition(filters, "turn_words.rowid")
+        rows = self._all(
+            f"SELECT rowid FROM turn_words WHERE turn_words MATCH ? AND rowid BETWEEN ? AND ? AND {where}"
+            " ORDER BY rowid",
+            (expression, *doc_range(session_number), *values),
+        )
+        return [int(d) for (d,) in rows]
+
+    def session_match_summary(self, expression: str, session_number: int, filters: Filters) -> tuple[int, int]:
+        """(how many turns of a session match, `doc` of the last of them)."""
+        where, values = condition(filters, "turn_words.rowid")
+        row = self._db.execute(
+            f"SELECT count(*), max(rowid) FROM turn_words WHERE turn_words MATCH ?"
+            f" AND rowid BETWEEN ? AND ? AND {where}",
+            (expression, *doc_range(session_number), *values),
+        ).fetchone()
+        return (int(row[0]), int(row[1] or 0)) if row else (0, 0)
+
+    # --- rows ---
+
+    def turn_rows(self, ranges: Iterable[tuple[int, int]]) -> dict[int, TurnRow]:
+        """Turns of some ranges of docs, without their texts."""
+        out: dict[int, TurnRow] = {}
+        statement = "SELECT doc, speaker_role, timestamp, chars, kind, asks FROM turns WHERE doc BETWEEN ? AND ?"
+        for bounds in ranges:
+            for row in self._db.execute(statement, bounds):
+                out[row[0]] = TurnRow(*row)
+        return out
+
+    def session_rows(self, numbers: Iterable[int]) -> dict[int, SessionRow]:
+        """Sessions by number."""
+        rows = self._all(
+            "SELECT number, id, agent, title, cwd, phase_context, source_path, start_time, turn_count, chars"
+            " FROM sessions WHERE number IN (SELECT value FROM json_each(?))",
+            (_json_list(numbers),),
+        )
+        return {row[0]: SessionRow(*row) for row in rows}
+
+    def turn_text(self, doc: int) -> TurnText:
+        """A turn with its text.
+
+        Raises:
+            KeyError: there is no such turn.
+        """
+        row = self._db.execute(
+            "SELECT id, seq, text, text_hash, text_length, time_source, in_source, source_line, tags, echo"
+            " FROM turns WHERE doc = ?", (doc,),
+        ).fetchone()  # fmt: skip
+        if row is None:
+            raise KeyError(doc)
+        turn_id, seq, text, text_hash, length, time_source, in_source, line, tags, echo = row
+        names = tuple(t for t in tags.split(",") if t)
+        return TurnText(doc, turn_id, seq, text, text_hash, length, time_source, bool(in_source), line, names, bool(echo))
+
+    def calls_text(self, doc: int) -> str:
+        """The searchable text of a turn's calls (`analysis.calls_text`)."""
+        rows = self._all("SELECT name, payload FROM tool_calls WHERE doc = ? ORDER BY position", (doc,))
+        return calls_text((str(name), load_payload(payload)) for name, payload in rows)
+
+    def copies(self, doc: int) -> list[str]:
+        """Other sessions whose transcripts hold a copy of a turn."""
+        return [str(s) for (s,) in self._all("SELECT session_id FROM copies WHERE doc = ? ORDER BY session_id", (doc,))]
+
+    # --- spelling ---
+
+    def vocabulary(self, first: str, last: str, limit: int) -> list[tuple[str, int]]:
+        """(stem, turns) of the vocabulary from `first` up to `last`."""
+        return self._all(
+            "SELECT term, doc FROM turn_vocabulary WHERE term >= ? AND term < ? LIMIT ?", (first, last, limit)
+        )
+
+    def example(self, stem: str) -> str | None:
+        """The text of the newest turn that holds a stem (to find how the word is written there)."""
+        row = self._db.execute(
+            "SELECT t.text FROM (SELECT rowid AS doc FROM turn_words WHERE turn_words MATCH ? ORDER BY rowid DESC"
+            " LIMIT 1) m JOIN turns t ON t.doc = m.doc", ('text : "' + stem.replace('"', '""') + '"',),
+        ).fetchone()  # fmt: skip
+        return str(row[0]) if row else None
+
+
+def _json_list(values: Iterable[int]) -> str:
+    return orjson.dumps(sorted(set(values))).decode()
+
+
+def neighbours(doc: int, distance: int) -> tuple[int, int]:
+    """The range of docs within `distance` turns of one, in its session."""
+    seq = doc & MAX_SEQ
+    return doc - min(seq, distance), doc + min(MAX_SEQ - seq, distance)

@@ -1,0 +1,161 @@
+"""Opening the database: permissions, write-ahead logging, migrations, and what can go wrong there."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+
+from cocorecall.errors import BusyError, IndexDamagedError, IndexTooNewError, RecallError
+
+SCHEMA_VERSION = 1
+"""`PRAGMA user_version` of an index that this program writes; the number of the newest migration."""
+
+BUSY_TIMEOUT_MS = 10_000
+_MIGRATIONS = Path(__file__).with_name("migrations")
+_PREDECESSOR_TABLES = (
+    "sessions", "turns", "tool_calls", "function_touches", "evaluation_results", "outcome_contracts",
+    "strategy_usage", "key_decisions", "entities", "citations", "import_meta",
+)  # fmt: skip
+
+
+@contextlib.contextmanager
+def plain_errors(path: Path) -> Iterator[None]:
+    """Turn what SQLite raises for a user's disk, file or lock into a sentence with a remedy."""
+    try:
+        yield
+    except apsw.BusyError as error:
+        raise BusyError(
+            f"The index {path} is in use by another process.", "Try again in a moment."
+        ) from error
+    except (apsw.NotADBError, apsw.CorruptError) as error:
+        raise IndexDamagedError(
+            f"The index {path} is damaged ({error}).",
+            "Move the file away and run `recall import`: the transcripts are read anew.",
+        ) from error
+    except apsw.FullError as error:
+        raise RecallError(
+            f"The disk that holds {path.parent} is full.",
+            "What was committed is safe; free some space and run the command again.",
+        ) from error
+    except apsw.ReadOnlyError as error:
+        raise RecallError(
+            f"The index {path} cannot be written.", "Check the permissions of its folder."
+        ) from error
+    except (apsw.CantOpenError, apsw.IOError, apsw.PermissionsError) as error:
+        raise RecallError(
+            f"The index {path} cannot be opened ({error}).", "Check the folder and its permissions."
+        ) from error
+
+
+def open_for_writing(path: Path) -> apsw.Connection:
+    """Open the index, create or migrate it as needed, and make it private to its owner.
+
+    Raises:
+        IndexTooNewError: a newer program wrote it; not a byte is changed.
+        IndexDamagedError: it is no database.
+        BusyError, RecallError: as the disk or another process has it.
+    """
+    with plain_errors(path):
+        fresh = not path.exists()
+        if fresh:
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, stat.S_IRUSR | stat.S_IWUSR))
+        connection = apsw.Connection(str(path))
+        try:
+            connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+            version = _version(connection, path)
+            if version < SCHEMA_VERSION:
+                _configure(connection)
+                _migrate(connection, version)
+            else:
+                _configure(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def open_for_reading(path: Path) -> apsw.Connection:
+    """Open an existing index to search it; on a read-only disk without its log, as it stands.
+
+    The caller checks that the file exists. Schema older than `SCHEMA_VERSION` is migrated first, which
+    needs a writable folder.
+
+    Raises:
+        IndexTooNewError, IndexDamagedError, BusyError, RecallError: as for `open_for_writing`.
+    """
+    with plain_errors(path):
+        try:
+            connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+            connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+            version = _version(connection, path)
+        except (apsw.CantOpenError, apsw.ReadOnlyError):
+            uri = path.resolve().as_uri() + "?immutable=1"
+            connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+            version = _version(connection, path)
+    if version < SCHEMA_VERSION:
+        connection.close()
+        return open_for_writing(path)
+    with plain_errors(path):
+        connection.execute("PRAGMA temp_store = MEMORY")
+    return connection
+
+
+def _version(connection: apsw.Connection, path: Path) -> int:
+    version = int(connection.pragma("user_version"))
+    if version > SCHEMA_VERSION:
+        connection.close()
+        raise IndexTooNewError(
+            f"The index {path} has schema {version}, written by a newer CocoRecall; this one knows {SCHEMA_VERSION}.",
+            "Its data is intact: upgrade CocoRecall to read it.",
+        )
+    return version
+
+
+def _configure(connection: apsw.Connection) -> None:
+    connection.execute("PRAGMA journal_mode = WAL")
+    # NORMAL: a power cut may cost the last commits, never the database; transcripts fill them in again
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA temp_store = MEMORY")
+    connection.execute("PRAGMA journal_size_limit = 16777216")
+    connection.execute("PRAGMA cache_size = -65536")
+
+
+def _migrate(connection: apsw.Connection, version: int) -> None:
+    for step in range(version + 1, SCHEMA_VERSION + 1):
+        script = next(_MIGRATIONS.glob(f"{step:04d}_*.sql")).read_text(encoding="utf-8")
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            # another process may have migrated while this one waited for the lock
+            if int(connection.pragma("user_version")) < step:
+                old = _set_predecessor_aside(connection) if step == 1 else []
+                connection.execute(script)
+                if old:
+                    from cocorecall.index.predecessor import carry_over  # noqa: PLC0415 - once in a lifetime
+
+                    carry_over(connection, old)
+                connection.execute(f"PRAGMA user_version = {step}")
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+
+
+def _set_predecessor_aside(connection: apsw.Connection) -> list[str]:
+    """Rename the tables of the JavaScript predecessor (user_version 0, same names) out of the way."""
+    query = "SELECT name FROM sqlite_schema WHERE type = 'table'"
+    present = {str(name) for (name,) in connection.execute(query)}
+    old = [name for name in _PREDECESSOR_TABLES if name in present]
+    for name in old:
+        indexes = connection.execute(
+            "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = ? AND sql IS NOT NULL",
+            (name,),
+        ).fetchall()
+        for (index,) in indexes:
+            connection.execute(f'DROP INDEX "{index}"')
+        connection.execute(f'ALTER TABLE "{name}" RENAME TO "predecessor_{name}"')
+    return old

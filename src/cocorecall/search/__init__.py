@@ -1,0 +1,1 @@
+"""Search: query → plan → candidates → ranking → excerpts within a budget → cited results."""

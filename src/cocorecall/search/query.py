@@ -1,0 +1,229 @@
+"""From what a person typed to what the index is asked: words, phrases, prefixes, filters.
+
+Nothing a person types is an error. Quotes that do not close, colons that name no filter, operators and
+emoji are characters like any other; what holds no letter or digit at all cannot be searched for and is
+named in `Query.unsearchable`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from cocorecall.analysis import CJK_RUN, bigrams, camel_parts, fold, index_text
+
+FILTER_KEYS = (
+    "role", "agent", "phase", "tool", "path", "since", "until", "session", "here", "function", "outcome-type",
+    "outcome-status", "entity", "metric", "stage",
+)  # fmt: skip
+"""What may stand before a colon as an inline filter: `role:user`, `since:7d`."""
+
+STOP_WORDS = frozenset(
+    "a about after again all also am an and any are as at be because been before being but by can could did do"
+    " does doing done for from get got had has have having he her here hers him his how i if in into is it its"
+    " just let like may me more most much my no nor not of off on once only or other our out over own please"
+    " same she should so some such than that the their them then there these they this those through to too"
+    " under until up us very was we were what when where which while who whom whose why will with would you"
+    " your yours".split()
+)
+"""English words that carry no content of their own; they count only where nothing else is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One thing asked for: a word, a name, a phrase, a prefix.
+
+    Attributes:
+        shown: as the person wrote it.
+        stems: what FTS5 holds for it, in order; several stems must stand next to each other.
+        parts: stems that are worth something on their own where the whole is not there.
+        prefix: the last stem is the beginning of a word.
+        literal: folded text that a turn must contain besides (for `C++`, `.env`, `--flag`), or None.
+        must: turns without it are left out.
+        optional: nice to have, but its absence makes no match partial (a date's words, a speaker's name).
+    """
+
+    shown: str
+    stems: tuple[str, ...]
+    parts: tuple[str, ...] = ()
+    prefix: bool = False
+    literal: str | None = None
+    must: bool = False
+    optional: bool = False
+
+    @property
+    def expression(self) -> str:
+        """The unit as an FTS5 query."""
+        quoted = '"' + " ".join(self.stems).replace('"', '""') + '"'
+        return f"{quoted} *" if self.prefix else quoted
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A parsed query.
+
+    Attributes:
+        units: what turns are ranked by, in the order of the query, no two the same.
+        without: what turns must not hold.
+        filters: inline filters as (key, value).
+        unsearchable: pieces that hold no letter or digit.
+        words: the folded plain words of the query, stop words included (for names of speakers).
+    """
+
+    text: str
+    units: tuple[Unit, ...] = ()
+    without: tuple[Unit, ...] = ()
+    filters: tuple[tuple[str, str], ...] = ()
+    unsearchable: tuple[str, ...] = ()
+    words: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    text: str
+    sign: str
+    quoted: bool
+    span: tuple[int, int]
+
+
+_PIECE = re.compile(r'(?P<sign>[+-]?)"(?P<quoted>[^"]+)"(?=$|\s|[.,;:!?)])|(?P<bare>\S+)')
+_FILTER = re.compile(r"(?P<key>[a-z-]+):(?P<value>\S+)", re.IGNORECASE)
+_OPENING = "([{<\"'`«»“”‘’„‚*_~|=¿¡"
+_CLOSING = ")]}>\"'`«»“”‘’,;:!?…*_~|=."
+_POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
+_EDGE_SYMBOLS = re.compile(r"^(?:--?|[.$@#/~]+)(?=\w)|(?<=\w)(?:\+{1,2}|#|%)$")
+_HAS_WORD = re.compile(r"\w")
+
+Stems = Callable[[str], tuple[str, ...]]
+
+
+def parse_query(text: str, stems: Stems, *, optional_spans: tuple[tuple[int, int], ...] = ()) -> Query:
+    """Parse what a person typed.
+
+    Args:
+        text: any string.
+        stems: cuts a text into index stems (`analysis.Stemmer`).
+        optional_spans: character ranges whose words are optional (time expressions).
+    """
+    units: list[Unit] = []
+    without: list[Unit] = []
+    filters: list[tuple[str, str]] = []
+    unsearchable: list[str] = []
+    for piece in _pieces(text):
+        found = None if piece.quoted else _filter(piece)
+        if found:
+            filters.append(found)
+            continue
+        made = _units(piece, stems)
+        if not made:
+            unsearchable.append(piece.text)
+        elif piece.sign == "-":
+            without.extend(made)
+        else:
+            optional = any(a <= piece.span[0] < b for a, b in optional_spans)
+            units.extend(replace(u, must=piece.sign == "+", optional=optional) for u in made)
+    return Query(
+        text,
+        _without_stop_words(_distinct(units)),
+        tuple(_distinct(without)),
+        tuple(filters),
+        tuple(unsearchable),
+        tuple(fold(w) for w in re.findall(r"\w+", text)),
+    )
+
+
+def _pieces(text: str) -> Iterator[_Piece]:
+    for match in _PIECE.finditer(text):
+        if match["quoted"] is not None:
+            yield _Piece(match["quoted"], match["sign"], quoted=True, span=match.span())
+            continue
+        bare = match["bare"]
+        # a sign counts only where a word follows it directly: "-", "->", "-1" and "--flag" are text
+        signed = len(bare) > 1 and bare[0] in "+-" and (bare[1].isalpha() or bare[1] in "\"'_.")
+        sign = bare[0] if signed else ""
+        yield _Piece(bare[len(sign) :], sign, quoted=False, span=match.span())
+
+
+def _filter(piece: _Piece) -> tuple[str, str] | None:
+    match = _FILTER.fullmatch(piece.text)
+    if match is None or piece.sign or match["key"].lower() not in FILTER_KEYS:
+        return None
+    return match["key"].lower(), match["value"].strip("\"'")
+
+
+def _units(piece: _Piece, stems: Stems) -> list[Unit]:
+    if piece.quoted:
+        found = stems(index_text(piece.text))
+        return [Unit(f'"{piece.text}"', found)] if found else []
+    prefix = len(piece.text) > 1 and piece.text.endswith("*") and piece.text[-2].isalnum()
+    core = piece.text.lstrip(_OPENING)
+    core = core.rstrip(_CLOSING) or core
+    core = _POSSESSIVE.sub("", core)
+    if not _HAS_WORD.search(core):
+        return []
+    if CJK_RUN.search(core):
+        return _cjk_units(core, stems)
+    return _word_units(core, stems, prefix=prefix)
+
+
+def _cjk_units(core: str, stems: Stems) -> list[Unit]:
+    units: list[Unit] = []
+    done = 0
+    for run in CJK_RUN.finditer(core):
+        units += _word_units(core[done : run.start()], stems, prefix=False)
+        pairs = bigrams(run[0])
+        # the pair tokens of a run overlap, so the run is the phrase of them; one character alone is a prefix
+        body = tuple(s for pair in (pairs[:-1] or pairs) for s in stems(pair))
+        if body:
+            parts = body if len(body) > 1 else ()
+            units.append(Unit(run[0], body, parts=parts, prefix=len(pairs) == 1))
+        done = run.end()
+    return units + _word_units(core[done:], stems, prefix=False)
+
+
+def _word_units(word: str, stems: Stems, *, prefix: bool) -> list[Unit]:
+    if not _HAS_WORD.search(word):
+        return []
+    if prefix:
+        return _prefix_units(word, stems)
+    whole = stems(index_text(word))
+    if not whole:
+        return []
+    literal = fold(word) if _EDGE_SYMBOLS.search(word) else None
+    return [Unit(word, whole, parts=_parts(word, whole, stems), literal=literal)]
+
+
+def _prefix_units(word: str, stems: Stems) -> list[Unit]:
+    # the last piece is cut by hand: a stemmer would shorten it to something that begins other words
+    pieces = re.findall(r"\w+", fold(word))
+    if not pieces:
+        return []
+    head = tuple(s for piece in pieces[:-1] for s in stems(piece))
+    return [Unit(word + "*", (*head, pieces[-1].replace("_", " ").split()[-1]), prefix=True)]
+
+
+def _parts(word: str, whole: tuple[str, ...], stems: Stems) -> tuple[str, ...]:
+    if len(whole) < 2:  # noqa: PLR2004 - one stem is no compound
+        return ()
+    names = [
+        p for run in re.findall(r"[^\W_]+", word) for p in (camel_parts(run) if run.isascii() else [run])
+    ]
+    found = [s for name in names if len(name) > 1 and name.lower() not in STOP_WORDS for s in stems(name)]
+    return tuple(dict.fromkeys(found))
+
+
+def _distinct(units: list[Unit]) -> list[Unit]:
+    by_key: dict[tuple[object, ...], Unit] = {}
+    for unit in units:
+        key = (unit.stems, unit.prefix, unit.literal)
+        known = by_key.get(key)
+        if known:
+            unit = replace(known, must=known.must or unit.must, optional=known.optional and unit.optional)  # noqa: PLW2901
+        by_key[key] = unit
+    return list(by_key.values())
+
+
+def _without_stop_words(units: list[Unit]) -> tuple[Unit, ...]:
+    content = [u for u in units if u.must or fold(u.shown) not in STOP_WORDS]
+    return tuple(content or units)

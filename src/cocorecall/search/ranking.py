@@ -1,0 +1,555 @@
+"""Which turns answer a query best: windowed BM25F, in two stages.
+
+    score(turn)  = relevance × (1 + RECENCY·2^(−age/HALF_LIFE) + PHASE·[session's phase is the current one])
+                   × PERIOD lift × SPEAKER lift × QUESTION × SUMMARY factors
+    relevance    = Σ over units u:  idf(u) · tf(u)·(k1 + 1) / (tf(u) + k1·(1 − b + b·L/L̄))
+                   + SESSION_SHARE · the same sum over the whole session as one document
+    idf(u)       = ln(1 + (N − df + ½) / (df + ½)), times LIGHT for words that say little anywhere
+    tf(u)        = Σ over the turn and its neighbours: share · Σ over fields: weight · count
+    L            = length in characters, windowed with the same shares; L̄ its mean over the index
+
+BM25 is Robertson & Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009); BM25F, its
+form for weighted fields, Robertson, Zaragoza & Taylor (2004). The window is ours: a conversation answers
+in the turn after the question, so a turn inherits a share of what is said around it.
+
+A *unit* is a word, a name, a phrase or a prefix of the query (`search.query`). A compound name that is not
+there as a whole still earns PART of what its parts are worth.
+
+**Full matches first**: turns that hold every unit come before turns that hold some, whatever the scores.
+
+**Two stages.** FTS5's bm25 picks CANDIDATE_TURNS turns and the best turn of CANDIDATE_SESSIONS sessions;
+only these and their neighbours are scored by the formula. The first stage looks at no more than
+CANDIDATE_POSTINGS matches: rare units choose the candidates, frequent ones only score them, and where all
+are frequent the newest matches are the candidates. Turns that hold every unit are candidates always.
+
+What each constant is worth is measured by `benchmarks/retrieval/ablation.py`; the table stands in
+`benchmarks/README.md`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from cocorecall.index.filters import Filters
+from cocorecall.index.reader import IndexReader, SessionRow, Totals, TurnRow, neighbours
+from cocorecall.index.writer import SEQ_BITS, doc_range
+from cocorecall.model import Factor, TermScore
+from cocorecall.search.query import Query, Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Every constant of the formula, so that a benchmark can take one out.
+
+    Attributes:
+        k1: how soon more of the same word stops counting. Tuned on LoCoMo's tuning half (design, chapter 7).
+        b: how much length is held against a turn.
+        before: shares of the one, two, three turns before.
+        after: shares of the one, two, three turns after.
+        session_share: weight of the session as one document.
+        light: factor on the idf of LIGHT_WORDS, which are rare by chance in a small index.
+        asked: factor on the share of the turn before where that turn asks: the answer takes over its words.
+        told: the same where it does not ask.
+        part: worth of a compound name's parts, where the name itself is missing.
+        recency: most that a turn of today gains.
+        half_life_days: age at which half of that is left.
+        phase: what a session of the project's current phase gains.
+        period: what a turn from a time named in the query gains.
+        speaker: what a turn of a speaker named in the query gains.
+        question: factor of a turn that only asks.
+        summary: factor of text that a compaction wrote.
+    """
+
+    k1: float = 0.9
+    b: float = 0.4
+    before: tuple[float, ...] = (0.5, 0.3, 0.2)
+    after: tuple[float, ...] = (0.4, 0.2, 0.1)
+    session_share: float = 0.3
+    light: float = 0.5
+    asked: float = 1.2
+    told: float = 0.9
+    part: float = 0.3
+    recency: float = 0.05
+    half_life_days: float = 30.0
+    phase: float = 0.03
+    period: float = 0.8
+    speaker: float = 0.6
+    question: float = 0.9
+    summary: float = 0.6
+
+
+WEIGHTS = Weights()
+
+CANDIDATE_TURNS = 60
+CANDIDATE_SESSIONS = 60
+CANDIDATE_POSTINGS = 20_000
+"""Matches that the first stage ranks; FTS5's bm25 takes about a microsecond for each."""
+FULL_POSTINGS = 4_000
+"""Turns with every unit that are ranked, newest first, where there are more."""
+WHOLE_SESSION = 400
+"""Turns of a session up to which all of it is read for the session's share; beyond, the windows only."""
+LITERAL_POSTINGS = 5_000
+"""Newest matches that are looked through for a literal such as `C++` or `.env`."""
+MAX_UNITS = 32
+"""Units that a query is ranked by; of more (a pasted stack trace) the rarest."""
+
+
+CONTEXT_UNITS = 3
+"""Units from which on a query is a question rather than a look-up (two are enough where it is worded as
+one): then a turn between matching turns may answer it without holding a word of it, as a hit of field
+`context`."""
+
+LIGHT_WORDS = frozenset(
+    "another anything ask become begin call change come currently decide describe different even ever everything"
+    " feel find first give go good happen keep kind know last likely look lot many mean mention much need new"
+    " next part plan really recently say see seem show somebody someone something soon specific start still"
+    " take talk tell thing think try type use want way well work".split()
+)
+"""Words of questions that carry little content; an idf taken from a few hundred turns does not know that."""
+
+_ASKING = re.compile(
+    r"\?\s*$|^\s*(?:what|why|how|when|where|which|who|whose|did|does|do|is|are|was|were|has|have|would)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A unit of the query with what the index says of it.
+
+    Attributes:
+        df: turns that hold it, exact below a bound, 0 where it occurs nowhere.
+        idf: its weight.
+        phrase: its number in the expression; -1 where it is absent.
+        parts: (phrase number, idf) of its parts.
+        only: docs that hold the unit's literal, where it has one that occurs; else None.
+    """
+
+    unit: Unit
+    df: int
+    idf: float
+    phrase: int
+    parts: tuple[tuple[int, float], ...] = ()
+    only: frozenset[int] | None = None
+
+    @property
+    def findable(self) -> bool:
+        """Whether the unit, or a part of it, occurs at all."""
+        return self.phrase >= 0 or bool(self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A query as the index is asked for it.
+
+    Attributes:
+        terms: the units with their weights.
+        scoring: FTS5 expression of every phrase, by which frequencies are collected.
+        matching: FTS5 expression of what counts as a match.
+        full: FTS5 expression of a full match, or None where no turn can be one.
+        asks: the query is worded as a question.
+    """
+
+    terms: tuple[Term, ...]
+    scoring: str
+    matching: str
+    full: str | None
+    totals: Totals
+    asks: bool = False
+
+    @property
+    def required(self) -> list[Term]:
+        """The terms whose absence makes a match partial."""
+        return [t for t in self.terms if not t.unit.optional] or list(self.terms)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a search knows besides the words.
+
+    Attributes:
+        now: the clock.
+        phase: the project's current phase, or None.
+        in_period: tells whether an ISO instant lies in a time that the query names; None where none is named.
+        speakers: roles named in the query.
+    """
+
+    now: datetime
+    phase: str | None = None
+    in_period: Callable[[str], bool] | None = None
+    speakers: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A scored turn.
+
+    Attributes:
+        full: it holds every required unit.
+        match: matched share of the query's weight, 0 to 1.
+        holds: it matches itself; False for a turn that only stands between matching ones.
+    """
+
+    turn: TurnRow
+    session: SessionRow
+    score: float
+    full: bool
+    match: float
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """What a scored turn matched, and how its score came about."""
+
+    matched: tuple[Unit, ...]
+    missed: tuple[Unit, ...]
+    factors: tuple[Factor, ...]
+    terms: tuple[TermScore, ...]
+
+
+def in_order(ranked: list[Ranked]) -> list[Ranked]:
+    """Full matches, then score; ties: newer session, then session id, then seq."""
+    ranked = sorted(ranked, key=lambda r: (r.session.session_id, r.turn.doc))
+    ranked.sort(key=lambda r: r.session.start_time or "", reverse=True)
+    ranked.sort(key=lambda r: (not r.full, -round(r.score, 9)))
+    return ranked
+
+
+# --- planning ----------------------------------------------------------------------------------------
+
+
+def plan(query: Query, reader: IndexReader, weights: Weights = WEIGHTS) -> Plan:
+    """Look up how frequent each unit is and put the expressions together."""
+    totals = reader.totals()
+    light = frozenset(s for word in LIGHT_WORDS for s in reader.stems(word))
+    phrases: dict[str, int] = {}
+
+    def weighed(unit: Unit) -> Term:
+        term = _term(unit, reader, totals, phrases)
+        return (
+            replace(term, idf=term.idf * weights.light)
+            if unit.stems[0] in light and len(unit.stems) == 1
+            else term
+        )
+
+    terms = [weighed(unit) for unit in query.units]
+    if len(terms) > MAX_UNITS:
+        rarest = sorted(range(len(terms)), key=lambda i: (-terms[i].idf * terms[i].findable, i))[:MAX_UNITS]
+        phrases.clear()
+        terms = [weighed(query.units[i]) for i in sorted(rarest)]
+    required = [t for t in terms if not t.unit.optional] or terms
+    matching = " OR ".join(e for t in required if (e := _expression(t, phrases)))
+    full = " AND ".join(t.unit.expression for t in required) if all(t.phrase >= 0 for t in required) else None
+    return Plan(
+        tuple(terms),
+        " OR ".join(phrases),
+        _narrowed(matching, query),
+        _narrowed(full, query) if full else None,
+        totals,
+        asks=_ASKING.search(query.text) is not None,
+    )
+
+
+def _term(unit: Unit, reader: IndexReader, totals: Totals, phrases: dict[str, int]) -> Term:
+    single = len(unit.stems) == 1 and not unit.prefix
+    df = (
+        reader.stem_frequency(unit.stems[0])
+        if single
+        else reader.document_frequency(unit.expression, totals.turns)
+    )
+    only = None
+    if unit.literal and df:
+        only = frozenset(reader.containing(unit.expression, unit.literal, LITERAL_POSTINGS)) or None
+        df = len(only) if only else df
+    phrase = phrases.setdefault(unit.expression, len(phrases)) if df else -1
+    parts = []
+    for stem in unit.parts:
+        part_df = reader.stem_frequency(stem)
+        if part_df:
+            parts.append((phrases.setdefault(_quoted(stem), len(phrases)), idf(totals.turns, part_df)))
+    return Term(unit, df, idf(totals.turns, df), phrase, tuple(parts), only)
+
+
+def _quoted(stem: str) -> str:
+    return '"' + stem.replace('"', '""') + '"'
+
+
+def _expression(term: Term, phrases: dict[str, int]) -> str:
+    """What makes a turn a match for one term: the unit, or its parts where the unit occurs nowhere."""
+    if term.phrase >= 0:
+        return term.unit.expression
+    numbers = {number for number, _ in term.parts}
+    return " OR ".join(text for text, number in phrases.items() if number in numbers)
+
+
+def _narrowed(expression: str, query: Query) -> str:
+    must = [u.expression for u in query.units if u.must]
+    if expression and must:
+        expression = f"({' AND '.join(must)}) AND ({expression})"
+    if expression and query.without:
+        expression = f"({expression}) NOT ({' OR '.join(u.expression for u in query.without)})"
+    return expression
+
+
+def idf(turns: int, df: int) -> float:
+    """Inverse document frequency, never negative."""
+    return math.log(1 + (max(turns, df) - df + 0.5) / (df + 0.5))
+
+
+# --- candidates ----------------------------------------------------------------------------------------
+
+
+def candidates(
+    query: Query, planned: Plan, reader: IndexReader, filters: Filters, *, pruned: bool = True
+) -> set[int]:
+    """Docs worth scoring: the first stage.
+
+    Args:
+        query: the parsed query.
+        planned: its plan.
+        reader: the index.
+        filters: what turns must meet.
+        pruned: False ranks every match in the first stage (to measure what pruning costs).
+    """
+    chosen: list[str] = []
+    postings = 0
+    by_rarity = sorted(
+        (t for t in planned.required if t.findable), key=lambda t: t.df or planned.totals.turns
+    )
+    for term in by_rarity:
+        weight = term.df if term.phrase >= 0 else planned.totals.turns
+        if chosen and pruned and postings + weight > CANDIDATE_POSTINGS:
+            break
+        postings += weight
+        chosen.append(_expression_of(term, planned))
+    expression = _narrowed(" OR ".join(chosen), query)
+    if not expression:
+        return set()
+    floor = (
+        reader.nth_newest(expression, CANDIDATE_POSTINGS, filters)
+        if postings > CANDIDATE_POSTINGS and pruned
+        else 0
+    )
+    docs = set(
+        reader.best(expression, filters, turns=CANDIDATE_TURNS, sessions=CANDIDATE_SESSIONS, floor=floor)
+    )
+    if planned.full and len(planned.required) > 1:
+        floor = reader.nth_newest(planned.full, FULL_POSTINGS, filters) if pruned else 0
+        docs |= set(
+            reader.best(
+                planned.full, filters, turns=CANDIDATE_TURNS, sessions=CANDIDATE_SESSIONS, floor=floor
+            )
+        )
+    for term in planned.terms:
+        if term.only:
+            docs |= set(sorted(term.only)[-CANDIDATE_TURNS:])
+    return docs
+
+
+def _expression_of(term: Term, planned: Plan) -> str:
+    if term.phrase >= 0:
+        return term.unit.expression
+    phrases = planned.scoring.split(" OR ")
+    return " OR ".join(phrases[number] for number, _ in term.parts)
+
+
+# --- scoring -------------------------------------------------------------------------------------------
+
+
+class Scorer:
+    """The second stage: the formula over candidates and their neighbours. One query, one use."""
+
+    def __init__(
+        self, planned: Plan, reader: IndexReader, context: Context, weights: Weights = WEIGHTS
+    ) -> None:
+        self._terms = planned.terms
+        self._plan = planned
+        self._reader = reader
+        self._context = context
+        self._weights = weights
+        required = planned.required
+        self._required = [i for i, t in enumerate(self._terms) if t in required]
+        self._weight = sum(self._terms[i].idf for i in self._required) or 1.0
+        self._takes_context = len(required) >= CONTEXT_UNITS - planned.asks
+        self._names = [i for i, t in enumerate(self._terms) if t.unit.shown.lower() in context.speakers]
+        self._reach = max(len(weights.before), len(weights.after))
+        self._around = [(-i, share) for i, share in enumerate(weights.before, 1)]
+        self._around += [(i, share) for i, share in enumerate(weights.after, 1)]
+        totals = planned.totals
+        mean_turn = max(1.0, totals.chars / max(1, totals.turns))
+        self._mean_window = mean_turn * (1 + sum(weights.before) + sum(weights.after))
+        self._mean_session = max(1.0, totals.chars / max(1, totals.sessions))
+        self._own: dict[int, tuple[list[float], list[int]]] = {}
+        self._rows: dict[int, TurnRow] = {}
+        self._shares: dict[int, float] = {}
+
+    def rank(self, docs: Iterable[int], keep: Callable[[int], bool]) -> list[Ranked]:
+        """Score the docs and their neighbours, best first.
+
+        Args:
+            docs: candidates.
+            keep: tells whether a neighbour that was no candidate meets the filters.
+        """
+        docs = set(docs)
+        by_session: dict[int, list[int]] = {}
+        for doc in sorted(docs):
+            by_session.setdefault(doc >> SEQ_BITS, []).append(doc)
+        sessions = self._reader.session_rows(by_session)
+        windows = {n: _merged(neighbours(d, 2 * self._reach) for d in by_session[n]) for n in sessions}
+        reads = [r for n, s in sessions.items() for r in self._read_ranges(s, windows[n])]
+        frequencies = self._reader.frequencies(self._plan.scoring, reads, WHOLE_SESSION)
+        self._own = {doc: self._counts(doc, row) for doc, row in frequencies.items()}
+        self._rows = self._reader.turn_rows(r for n in sessions for r in windows[n])
+        self._shares = self._session_shares(sessions)
+        near = {d for c in docs for d in _span(neighbours(c, self._reach)) if d in self._rows}
+        scored = (self._scored(self._rows[d], sessions[d >> SEQ_BITS]) for d in near if d in docs or keep(d))
+        return in_order([r for r in scored if r])
+
+    def _read_ranges(self, session: SessionRow, windows: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        return [doc_range(session.number)] if session.turn_count <= WHOLE_SESSION else windows
+
+    def _counts(self, doc: int, row: Sequence[tuple[float, int]]) -> tuple[list[float], list[int]]:
+        """Each term's weighted frequency and plain count in one turn; its parts count for less."""
+        weighted: list[float] = []
+        plain: list[int] = []
+        for term in self._terms:
+            w, n = row[term.phrase] if term.phrase >= 0 else (0.0, 0)
+            if n and term.only is not None and doc not in term.only:
+                w, n = 0.0, 0
+            if not n and term.parts:
+                worth = sum(i * row[p][0] for p, i in term.parts) / max(term.idf, 1e-9)
+                w = self._weights.part * worth / len(term.parts)
+            weighted.append(w)
+            plain.append(n)
+        return weighted, plain
+
+    def _session_shares(self, sessions: dict[int, SessionRow]) -> dict[int, float]:
+        """SESSION_SHARE × BM25 of each session as one document."""
+        sums = {n: [0.0] * len(self._terms) for n in sessions}
+        for doc, (weighted, _) in self._own.items():
+            total = sums[doc >> SEQ_BITS]
+            for i, w in enumerate(weighted):
+                total[i] += w
+        shares = {}
+        for number, tfs in sums.items():
+            norm = self._norm(sessions[number].chars, self._mean_session)
+            gained = sum(t.idf * self._saturated(tf, norm) for t, tf in zip(self._terms, tfs, strict=True))
+            shares[number] = self._weights.session_share * gained
+        return shares
+
+    def _scored(self, turn: TurnRow, session: SessionRow) -> Ranked | None:
+        plain = self._plain(turn)
+        own = self._own.get(turn.doc)
+        holds = any(plain[i] for i in self._required) or bool(own and any(own[0][i] for i in self._required))
+        if not holds and not self._takes_context:
+            return None
+        tfs, norm = self._windowed(turn)
+        lexical = sum(t.idf * self._saturated(tf, norm) for t, tf in zip(self._terms, tfs, strict=True) if tf)
+        score = lexical + self._shares[session.number]
+        for factor in self._factors(turn, session):
+            score *= factor.value
+        held = sum(self._terms[i].idf for i in self._required if plain[i])
+        full = all(plain[i] for i in self._required)
+        return Ranked(turn, session, score, full, min(1.0, held / self._weight), holds)
+
+    def _plain(self, turn: TurnRow) -> list[int]:
+        """Each term's count in the turn; who speaks holds the speaker's name, though the text does not."""
+        own = self._own.get(turn.doc)
+        plain = own[1] if own else [0] * len(self._terms)
+        role = turn.role.lower()
+        if self._names and role in self._context.speakers:
+            plain = list(plain)
+            for i in self._names:
+                plain[i] = plain[i] or int(self._terms[i].unit.shown.lower() == role)
+        return plain
+
+    def _windowed(self, turn: TurnRow) -> tuple[list[float], float]:
+        """Each term's frequency in the window round a turn, and the length norm of that window."""
+        own = self._own.get(turn.doc)
+        tfs = list(own[0]) if own else [0.0] * len(self._terms)
+        length = float(turn.chars)
+        for offset, share in self._around:
+            row = self._rows.get(turn.doc + offset)
+            if row is None:
+                continue
+            if offset == -1:
+                share *= self._weights.asked if row.asks else self._weights.told  # noqa: PLW2901
+            length += share * row.chars
+            near = self._own.get(row.doc)
+            if near:
+                for i, w in enumerate(near[0]):
+                    if w:
+                        tfs[i] += share * w
+        return tfs, self._norm(length, self._mean_window)
+
+    def _norm(self, length: float, mean: float) -> float:
+        return self._weights.k1 * (1 - self._weights.b + self._weights.b * length / mean)
+
+    def _saturated(self, tf: float, norm: float) -> float:
+        return tf * (self._weights.k1 + 1) / (tf + norm) if tf else 0.0
+
+    def detail(self, ranked: Ranked) -> Detail:
+        """What a turn matched and how its score came about."""
+        plain = self._plain(ranked.turn)
+        tfs, norm = self._windowed(ranked.turn)
+        terms = tuple(
+            TermScore(t.unit.shown, t.idf, tf, n, t.idf * self._saturated(tf, norm))
+            for t, tf, n in zip(self._terms, tfs, plain, strict=True)
+        )
+        factors = (
+            Factor("words", sum(t.score for t in terms)),
+            Factor("session", self._shares[ranked.session.number]),
+            *self._factors(ranked.turn, ranked.session),
+        )
+        matched = tuple(t.unit for t, n in zip(self._terms, plain, strict=True) if n)
+        missed = tuple(self._terms[i].unit for i in self._required if not plain[i])
+        return Detail(matched, missed, factors, terms)
+
+    def _factors(self, turn: TurnRow, session: SessionRow) -> list[Factor]:
+        weights, context = self._weights, self._context
+        small = weights.recency * self._recency(turn.timestamp)
+        if context.phase and session.phase_context == context.phase:
+            small += weights.phase
+        factors = [Factor("recency and phase", 1 + small)]
+        if context.in_period and context.in_period(turn.timestamp):
+            factors.append(Factor("time named in the query", 1 + weights.period))
+        if turn.role.lower() in context.speakers:
+            factors.append(Factor("speaker named in the query", 1 + weights.speaker))
+        if turn.asks:
+            factors.append(Factor("question", weights.question))
+        if turn.kind == "summary":
+            factors.append(Factor("summary", weights.summary))
+        return factors
+
+    def _recency(self, timestamp: str) -> float:
+        """2^(−age / half-life); a time in the future earns nothing."""
+        try:
+            then = datetime.fromisoformat(timestamp)
+        except ValueError:
+            return 0.0
+        age = (self._context.now - then).total_seconds() / 86_400
+        return 0.0 if age < 0 else 2.0 ** (-age / self._weights.half_life_days)
+
+
+def _merged(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    out: list[tuple[int, int]] = []
+    for first, last in sorted(ranges):
+        if out and first <= out[-1][1] + 1:
+            out[-1] = (out[-1][0], max(out[-1][1], last))
+        else:
+            out.append((first, last))
+    return out
+
+
+def _span(bounds: tuple[int, int]) -> range:
+    return range(bounds[0], bounds[1] + 1)
+
+
+def utc_now() -> datetime:
+    """The clock that a search uses unless it is given one."""
+    return datetime.now(UTC)
