@@ -53,7 +53,9 @@ def condition(filters: Filters, doc: str) -> tuple[str, list[Any]]:
         values += session_values
     if filters.tools:
         marks = ", ".join("?" * len(filters.tools))
-        parts.append(f"EXISTS (SELECT 1 FROM tool_calls fc WHERE fc.doc = {doc} AND lower(fc.name) IN ({marks}))")
+        parts.append(
+            f"EXISTS (SELECT 1 FROM tool_calls fc WHERE fc.doc = {doc} AND lower(fc.name) IN ({marks}))"
+        )
         values += [t.lower() for t in filters.tools]
     if filters.without_session:
         parts.append(f"{doc} >> 24 NOT IN (SELECT number FROM sessions WHERE id = ? OR native_id = ?)")

@@ -18,6 +18,7 @@ import apsw
 
 from cocorecall.index.writer import IndexWriter, SessionWriter, Tally, TranscriptState
 from cocorecall.model import (
+    Event,
     Facet,
     ImportReport,
     Progress,
@@ -162,7 +163,7 @@ class Importer:
                     self._skipped.append(SkippedInput(str(item.path), item.reason))
                 else:
                     path = str(item.path)
-                    self._found.setdefault(path, Found(item, source, _signature(item)))
+                    self._found.setdefault(path, Found(item, source, signature_of(item)))
 
     def _known_transcripts(self) -> dict[str, tuple[str, str, int, str, str]]:
         rows = self._db.execute("SELECT path, signature, state, sessions, skipped, unknown FROM transcripts")
@@ -227,21 +228,14 @@ class Importer:
         complete = False
         try:
             for event in chosen.parse(found.transcript):
-                if isinstance(event, Turn):
-                    if running:
-                        running.add(event)
-                elif isinstance(event, SessionHead):
+                if isinstance(event, SessionHead):
                     if running and running.head.id != event.id:
                         self._close(running, outcome, complete=True)
                         running = None
                     running = running or _RunningSession(self, event, path)
                     running.head = event
-                elif isinstance(event, Skipped):
-                    outcome.skip(path, event.reason, event.line)
-                elif isinstance(event, UnknownRecord):
-                    outcome.unknown[event.type] += 1
-                elif running:
-                    running.facets.append(event)
+                else:
+                    _take(event, running, outcome, path)
             complete = True
         finally:
             if running:
@@ -392,7 +386,24 @@ class _RunningSession:
         return writer.tally
 
 
-def _signature(transcript: Transcript) -> str:
+def _take(event: Event, running: _RunningSession | None, outcome: Outcome, path: str) -> None:
+    match event:
+        case Turn():
+            if running:
+                running.add(event)
+        case Skipped():
+            outcome.skip(path, event.reason, event.line)
+        case UnknownRecord():
+            outcome.unknown[event.type] += 1
+        case SessionHead():
+            pass
+        case _:
+            if running:
+                running.facets.append(event)
+
+
+def signature_of(transcript: Transcript) -> str:
+    """Sizes and modification times of a transcript's files: what tells that it has not changed."""
     return ";".join(f"{f.size}:{f.mtime_ns}" for f in transcript.files)
 
 
@@ -403,6 +414,4 @@ def _epoch(iso: str) -> float:
 
 
 def _below(path: str, folders: Iterable[str]) -> bool:
-    return any(
-        path == f or path.startswith(f.rstrip("/\\") + "/") or path.startswith(f + "\\") for f in folders
-    )
+    return any(path == f or path.startswith((f.rstrip("/\\") + "/", f + "\\")) for f in folders)

@@ -43,6 +43,8 @@ class TurnRow:
     chars: int
     kind: str
     asks: bool
+    echo: bool
+    text_hash: str
 
     @property
     def session_number(self) -> int:
@@ -103,7 +105,9 @@ class IndexReader:
 
     def totals(self) -> Totals:
         """Turns, sessions and characters of the whole index."""
-        meta = dict(self._all("SELECT key, value FROM import_meta WHERE key IN ('turns', 'sessions', 'chars')"))
+        meta = dict(
+            self._all("SELECT key, value FROM import_meta WHERE key IN ('turns', 'sessions', 'chars')")
+        )
         return Totals(*(int(meta.get(k, 0)) for k in ("turns", "sessions", "chars")))
 
     def speakers(self) -> list[str]:
@@ -115,7 +119,8 @@ class IndexReader:
     def document_frequency(self, expression: str, at_most: int) -> int:
         """Turns that match an expression, counted up to `at_most`."""
         row = self._db.execute(
-            "SELECT count(*) FROM (SELECT 1 FROM turn_words WHERE turn_words MATCH ? LIMIT ?)", (expression, at_most)
+            "SELECT count(*) FROM (SELECT 1 FROM turn_words WHERE turn_words MATCH ? LIMIT ?)",
+            (expression, at_most),
         ).fetchone()
         return int(row[0]) if row else 0
 
@@ -154,7 +159,9 @@ class IndexReader:
         ).fetchone()
         return int(row[0]) if row else 0
 
-    def best(self, expression: str, filters: Filters, *, turns: int, sessions: int, floor: int = 0) -> list[int]:
+    def best(
+        self, expression: str, filters: Filters, *, turns: int, sessions: int, floor: int = 0
+    ) -> list[int]:
         """Docs of the best turns by FTS5's own bm25, and of the best turn of each of the best sessions.
 
         Args:
@@ -183,7 +190,8 @@ class IndexReader:
         Looks through the `limit` newest matches only.
         """
         rows = self._all(
-            "SELECT rowid FROM turn_words WHERE turn_words MATCH ? ORDER BY rowid DESC LIMIT ?", (expression, limit)
+            "SELECT rowid FROM turn_words WHERE turn_words MATCH ? ORDER BY rowid DESC LIMIT ?",
+            (expression, limit),
         )
         docs = [int(d) for (d,) in rows]
         return [d for d in docs if self._holds(d, literal)]
@@ -222,6 +230,23 @@ class IndexReader:
             row = self._db.execute("SELECT number FROM sessions WHERE id = ?", (filters.session,)).fetchone()
             return doc_range(int(row[0])) if row else (1, 0)
         return 0, (1 << 62)
+
+    def meets(self, doc: int, filters: Filters) -> bool:
+        """Whether one turn meets the filters."""
+        where, values = condition(filters, "turns.doc")
+        return (
+            self._db.execute(f"SELECT 1 FROM turns WHERE doc = ? AND {where}", (doc, *values)).fetchone()
+            is not None
+        )
+
+    def occurs_elsewhere(self, expression: str, session_number: int) -> bool:
+        """Whether an expression matches in any other session."""
+        first, last = doc_range(session_number)
+        statement = "SELECT 1 FROM turn_words WHERE turn_words MATCH ? AND rowid {} ? LIMIT 1"
+        return any(
+            self._db.execute(statement.format(sign), (expression, bound)).fetchone()
+            for sign, bound in ((">", last), ("<", first))
+        )
 
     # --- term frequencies ---
 
@@ -264,13 +289,17 @@ class IndexReader:
         )
         return [int(d) for (d,) in rows]
 
-    def session_match_summary(self, expression: str, session_number: int, filters: Filters) -> tuple[int, int]:
-        """(how many turns of a session match, `doc` of the last of them)."""
-        where, values = condition(filters, "turn_words.rowid")
+    def session_match_summary(
+        self, expression: str, session_number: int, filters: Filters
+    ) -> tuple[int, int]:
+        """(how many turns of a session match, `doc` of the last of them); without words, meet the filters."""
+        doc = "rowid" if expression else "doc"
+        table = "turn_words" if expression else "turns"
+        where, values = condition(filters, f"{table}.{doc}")
+        words = ("turn_words MATCH ? AND ", (expression,)) if expression else ("", ())
         row = self._db.execute(
-            f"SELECT count(*), max(rowid) FROM turn_words WHERE turn_words MATCH ?"
-            f" AND rowid BETWEEN ? AND ? AND {where}",
-            (expression, *doc_range(session_number), *values),
+            f"SELECT count(*), max({doc}) FROM {table} WHERE {words[0]}{doc} BETWEEN ? AND ? AND {where}",
+            (*words[1], *doc_range(session_number), *values),
         ).fetchone()
         return (int(row[0]), int(row[1] or 0)) if row else (0, 0)
 
@@ -279,7 +308,7 @@ class IndexReader:
     def turn_rows(self, ranges: Iterable[tuple[int, int]]) -> dict[int, TurnRow]:
         """Turns of some ranges of docs, without their texts."""
         out: dict[int, TurnRow] = {}
-        statement = "SELECT doc, speaker_role, timestamp, chars, kind, asks FROM turns WHERE doc BETWEEN ? AND ?"
+        statement = "SELECT doc, speaker_role, timestamp, chars, kind, asks, echo, text_hash FROM turns WHERE doc BETWEEN ? AND ?"
         for bounds in ranges:
             for row in self._db.execute(statement, bounds):
                 out[row[0]] = TurnRow(*row)
@@ -308,7 +337,9 @@ class IndexReader:
             raise KeyError(doc)
         turn_id, seq, text, text_hash, length, time_source, in_source, line, tags, echo = row
         names = tuple(t for t in tags.split(",") if t)
-        return TurnText(doc, turn_id, seq, text, text_hash, length, time_source, bool(in_source), line, names, bool(echo))
+        return TurnText(
+            doc, turn_id, seq, text, text_hash, length, time_source, bool(in_source), line, names, bool(echo)
+        )
 
     def calls_text(self, doc: int) -> str:
         """The searchable text of a turn's calls (`analysis.calls_text`)."""
@@ -317,7 +348,10 @@ class IndexReader:
 
     def copies(self, doc: int) -> list[str]:
         """Other sessions whose transcripts hold a copy of a turn."""
-        return [str(s) for (s,) in self._all("SELECT session_id FROM copies WHERE doc = ? ORDER BY session_id", (doc,))]
+        return [
+            str(s)
+            for (s,) in self._all("SELECT session_id FROM copies WHERE doc = ? ORDER BY session_id", (doc,))
+        ]
 
     # --- spelling ---
 

@@ -317,7 +317,7 @@ class IndexWriter:
     def commit(self) -> None:
         """Make the batch permanent, totals included."""
         self._write_speakers()
-        self._write_totals()
+        self.refresh_totals()
         self.connection.execute("COMMIT")
 
     def rollback(self) -> None:
@@ -333,7 +333,8 @@ class IndexWriter:
         )
         self._speakers.clear()
 
-    def _write_totals(self) -> None:
+    def refresh_totals(self) -> None:
+        """Write the totals that ranking reads: sessions, turns, characters."""
         row = self.connection.execute(
             "SELECT count(*), coalesce(sum(turn_count), 0), coalesce(sum(chars), 0) FROM sessions"
         ).fetchone()

@@ -174,13 +174,14 @@ class Context:
     Attributes:
         now: the clock.
         phase: the project's current phase, or None.
-        in_period: tells whether an ISO instant lies in a time that the query names; None where none is named.
+        nearness: 1 for an instant within a time that the query names, less outside, 0 far away; None where
+            the query names no time.
         speakers: roles named in the query.
     """
 
     now: datetime
     phase: str | None = None
-    in_period: Callable[[str], bool] | None = None
+    nearness: Callable[[datetime], float] | None = None
     speakers: frozenset[str] = frozenset()
 
 
@@ -305,7 +306,13 @@ def idf(turns: int, df: int) -> float:
 
 
 def candidates(
-    query: Query, planned: Plan, reader: IndexReader, filters: Filters, *, pruned: bool = True
+    query: Query,
+    planned: Plan,
+    reader: IndexReader,
+    filters: Filters,
+    *,
+    at_least: int = 0,
+    pruned: bool = True,
 ) -> set[int]:
     """Docs worth scoring: the first stage.
 
@@ -314,8 +321,11 @@ def candidates(
         planned: its plan.
         reader: the index.
         filters: what turns must meet.
+        at_least: how many turns, and sessions, an answer may need.
         pruned: False ranks every match in the first stage (to measure what pruning costs).
     """
+    turns, sessions = max(CANDIDATE_TURNS, at_least), max(CANDIDATE_SESSIONS, at_least)
+    pruned = pruned and at_least < CANDIDATE_POSTINGS // 10
     chosen: list[str] = []
     postings = 0
     by_rarity = sorted(
@@ -335,16 +345,10 @@ def candidates(
         if postings > CANDIDATE_POSTINGS and pruned
         else 0
     )
-    docs = set(
-        reader.best(expression, filters, turns=CANDIDATE_TURNS, sessions=CANDIDATE_SESSIONS, floor=floor)
-    )
+    docs = set(reader.best(expression, filters, turns=turns, sessions=sessions, floor=floor))
     if planned.full and len(planned.required) > 1:
         floor = reader.nth_newest(planned.full, FULL_POSTINGS, filters) if pruned else 0
-        docs |= set(
-            reader.best(
-                planned.full, filters, turns=CANDIDATE_TURNS, sessions=CANDIDATE_SESSIONS, floor=floor
-            )
-        )
+        docs |= set(reader.best(planned.full, filters, turns=turns, sessions=sessions, floor=floor))
     for term in planned.terms:
         if term.only:
             docs |= set(sorted(term.only)[-CANDIDATE_TURNS:])
@@ -388,7 +392,18 @@ class Scorer:
         self._rows: dict[int, TurnRow] = {}
         self._shares: dict[int, float] = {}
 
-    def rank(self, docs: Iterable[int], keep: Callable[[int], bool]) -> list[Ranked]:
+    def unranked(self, docs: Sequence[int]) -> list[Ranked]:
+        """Turns without words to rank by, in the order given."""
+        sessions = self._reader.session_rows(d >> SEQ_BITS for d in docs)
+        rows = self._reader.turn_rows((d, d) for d in docs)
+        self._shares = dict.fromkeys(sessions, 0.0)
+        return [
+            Ranked(rows[d], sessions[d >> SEQ_BITS], 0.0, full=True, match=1.0, holds=True)
+            for d in docs
+            if d in rows
+        ]
+
+    def rank(self, docs: Iterable[int], keep: Callable[[TurnRow], bool]) -> list[Ranked]:
         """Score the docs and their neighbours, best first.
 
         Args:
@@ -407,7 +422,11 @@ class Scorer:
         self._rows = self._reader.turn_rows(r for n in sessions for r in windows[n])
         self._shares = self._session_shares(sessions)
         near = {d for c in docs for d in _span(neighbours(c, self._reach)) if d in self._rows}
-        scored = (self._scored(self._rows[d], sessions[d >> SEQ_BITS]) for d in near if d in docs or keep(d))
+        scored = (
+            self._scored(self._rows[d], sessions[d >> SEQ_BITS])
+            for d in near
+            if d in docs or keep(self._rows[d])
+        )
         return in_order([r for r in scored if r])
 
     def _read_ranges(self, session: SessionRow, windows: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -512,12 +531,13 @@ class Scorer:
 
     def _factors(self, turn: TurnRow, session: SessionRow) -> list[Factor]:
         weights, context = self._weights, self._context
-        small = weights.recency * self._recency(turn.timestamp)
+        then = _instant(turn.timestamp)
+        small = weights.recency * self._recency(then)
         if context.phase and session.phase_context == context.phase:
             small += weights.phase
         factors = [Factor("recency and phase", 1 + small)]
-        if context.in_period and context.in_period(turn.timestamp):
-            factors.append(Factor("time named in the query", 1 + weights.period))
+        if context.nearness and then:
+            factors.append(Factor("time named in the query", 1 + weights.period * context.nearness(then)))
         if turn.role.lower() in context.speakers:
             factors.append(Factor("speaker named in the query", 1 + weights.speaker))
         if turn.asks:
@@ -526,14 +546,19 @@ class Scorer:
             factors.append(Factor("summary", weights.summary))
         return factors
 
-    def _recency(self, timestamp: str) -> float:
+    def _recency(self, then: datetime | None) -> float:
         """2^(−age / half-life); a time in the future earns nothing."""
-        try:
-            then = datetime.fromisoformat(timestamp)
-        except ValueError:
+        if then is None:
             return 0.0
         age = (self._context.now - then).total_seconds() / 86_400
         return 0.0 if age < 0 else 2.0 ** (-age / self._weights.half_life_days)
+
+
+def _instant(timestamp: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(timestamp)
+    except ValueError:
+        return None
 
 
 def _merged(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -1,0 +1,261 @@
+"""Reads of whole sessions and of the index's state: for show, sources, status and forget."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from cocorecall.index.writer import FACET_TABLES, doc_range
+from cocorecall.model import CallView, SessionInfo, SkippedInput
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTurn:
+    """A turn as the index holds it, whole."""
+
+    doc: int
+    turn_id: str
+    seq: int
+    speaker_role: str
+    timestamp: str
+    time_source: str
+    text: str
+    text_hash: str
+    text_length: int
+    in_source: bool
+    source_line: int | None
+    kind: str
+    echo: bool
+    tags: tuple[str, ...]
+    thinking: str
+
+
+@dataclass(frozen=True, slots=True)
+class IndexState:
+    """Counts for `status`."""
+
+    sessions: int
+    turns: int
+    turns_not_in_source: int
+    citations: int
+    agents: dict[str, int]
+    newest_turn: str | None
+    unreadable: tuple[SkippedInput, ...]
+    unknown_records: dict[str, int]
+    transcripts: dict[str, tuple[str, int]]
+    source_paths: dict[str, int]
+
+
+class SessionStore:
+    """Statements over whole sessions."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._db = connection
+
+    def _all(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        return self._db.execute(sql, values).fetchall()
+
+    # --- finding one ---
+
+    def find(self, wanted: str, most: int = 12) -> list[str]:
+        """Ids of the sessions that a person can mean: by full id, by the agent's own id, or by a prefix."""
+        exact = [
+            str(r[0])
+            for r in self._all("SELECT id FROM sessions WHERE native_id = ? ORDER BY number", (wanted,))
+        ]
+        if exact:
+            return exact
+        if self._all("SELECT 1 FROM sessions WHERE id = ?", (wanted,)):
+            return [wanted]
+        return [
+            str(r[0])
+            for r in self._all(
+                "SELECT id FROM sessions WHERE substr(id, 1, length(?1)) = ?1 ORDER BY start_time DESC, id LIMIT ?2",
+                (wanted, most),
+            )
+        ]
+
+    def info(self, session_id: str) -> SessionInfo:
+        """A session's facts.
+
+        Raises:
+            KeyError: there is no such session.
+        """
+        row = self._db.execute(
+            "SELECT id, agent, title, cwd, git_branch, start_time, end_time, phase_context, parent_id, session_type,"
+            " source_path, turn_count, summary, entity_tags FROM sessions WHERE id = ?", (session_id,),
+        ).fetchone()  # fmt: skip
+        if row is None:
+            raise KeyError(session_id)
+        sid, agent, title, cwd, branch, start, end, phase, parent, kind, path, turns, summary, tags = row
+        return SessionInfo(
+            sid, agent, title, cwd, branch, start or "", end or "", phase, parent, kind, path, Path(path).exists(),
+            turns, summary, tuple(t for t in tags.split(",") if t),
+        )  # fmt: skip
+
+    def shared(self, session_id: str) -> tuple[int, str | None]:
+        """How many of a session's turns are copies of another's, and whose."""
+        row = self._db.execute(
+            "SELECT shared_turns, shared_with FROM sessions WHERE id = ?", (session_id,)
+        ).fetchone()
+        return (int(row[0]), row[1]) if row else (0, None)
+
+    def turns(self, session_id: str) -> list[StoredTurn]:
+        """A session's turns, in order."""
+        rows = self._all(
+            "SELECT t.doc, t.id, t.seq, t.speaker_role, t.timestamp, t.time_source, t.text, t.text_hash, t.text_length,"
+            " t.in_source, t.source_line, t.kind, t.echo, t.tags, t.thinking FROM turns t"
+            " JOIN sessions s ON t.doc BETWEEN s.number << 24 AND (s.number << 24) | 16777215"
+            " WHERE s.id = ? ORDER BY t.doc",
+            (session_id,),
+        )
+        return [
+            StoredTurn(*row[:9], bool(row[9]), row[10], row[11], bool(row[12]), _names(row[13]), row[14])
+            for row in rows
+        ]
+
+    def calls(self, session_id: str) -> dict[int, list[CallView]]:
+        """The calls of a session's turns, by `doc`."""
+        out: dict[int, list[CallView]] = {}
+        rows = self._all(
+            "SELECT c.doc, c.name, c.payload, c.status FROM tool_calls c JOIN sessions s"
+            " ON c.doc BETWEEN s.number << 24 AND (s.number << 24) | 16777215 WHERE s.id = ? ORDER BY c.doc, c.position",
+            (session_id,),
+        )
+        for doc, name, payload, status in rows:
+            out.setdefault(doc, []).append(CallView(name, payload or "", status))
+        return out
+
+    def last_query(self, session_id: str) -> str | None:
+        """The last query whose answer cited a session."""
+        row = self._db.execute(
+            "SELECT query FROM citations WHERE session_id = ? ORDER BY ts DESC, rowid DESC LIMIT 1",
+            (session_id,),
+        ).fetchone()
+        return str(row[0]) if row else None
+
+    # --- citations ---
+
+    def record_citations(self, query: str, cited: Sequence[tuple[str, str, bool]], now: str) -> None:
+        """Note what an answer cited: (session id, turn id, source exists)."""
+        with self._db:
+            self._db.executemany(
+                "INSERT INTO citations VALUES (?, ?, ?, ?, ?)",
+                [(query, s, t, int(e), now) for s, t, e in cited],
+            )
+
+    # --- the whole index ---
+
+    def source_counts(self, folder: str) -> tuple[int, int]:
+        """(sessions, turns) indexed from a source's folder."""
+        row = self._db.execute(
+            "SELECT count(*), coalesce(sum(turn_count), 0) FROM sessions"
+            " WHERE source_path = ?1 OR substr(source_path, 1, length(?1) + 1) IN (?1 || '/', ?1 || '\\')",
+            (folder.rstrip("/\\"),),
+        ).fetchone()
+        return (int(row[0]), int(row[1])) if row else (0, 0)
+
+    def last_import_of(self, folder: str) -> str | None:
+        """When a source was last scanned."""
+        row = self._db.execute("SELECT last_import FROM sources WHERE path = ?", (folder,)).fetchone()
+        return row[0] if row else None
+
+    def meta(self, key: str) -> str | None:
+        """A line of `import_meta`."""
+        row = self._db.execute("SELECT value FROM import_meta WHERE key = ?", (key,)).fetchone()
+        return row[0] if row else None
+
+    def state(self) -> IndexState:
+        """Everything that `status` counts."""
+        count = self._count
+        transcripts = self._all("SELECT path, signature, sessions, state, skipped, unknown FROM transcripts")
+        unreadable: list[SkippedInput] = []
+        unknown: dict[str, int] = {}
+        for *_, skipped, kinds in transcripts:
+            unreadable += [SkippedInput(**entry) for entry in json.loads(skipped)]
+            for kind, n in json.loads(kinds).items():
+                unknown[kind] = unknown.get(kind, 0) + n
+        newest = self._all("SELECT max(end_time) FROM sessions")
+        return IndexState(
+            sessions=count("sessions"),
+            turns=count("turns"),
+            turns_not_in_source=int(self._all("SELECT count(*) FROM turns WHERE NOT in_source")[0][0]),
+            citations=count("citations"),
+            agents=dict(self._all("SELECT agent, count(*) FROM sessions GROUP BY agent ORDER BY agent")),
+            newest_turn=newest[0][0] if newest else None,
+            unreadable=tuple(unreadable),
+            unknown_records=dict(sorted(unknown.items())),
+            transcripts={path: (signature, sessions) for path, signature, sessions, *_ in transcripts},
+            source_paths=dict(self._all("SELECT source_path, count(*) FROM sessions GROUP BY source_path")),
+        )
+
+    def _count(self, table: str) -> int:
+        return int(self._all(f"SELECT count(*) FROM {table}")[0][0])
+
+    def free_bytes(self) -> int:
+        """Bytes of unused pages in the database file."""
+        return int(self._db.pragma("freelist_count")) * int(self._db.pragma("page_size"))
+
+    def words_problem(self) -> str | None:
+        """What is wrong between the full-text index and the turns, or None."""
+        try:
+            self._db.execute("INSERT INTO turn_words (turn_words) VALUES ('integrity-check')")
+        except apsw.CorruptError:
+            return "The full-text index is damaged; `recall import --rebuild` derives it anew from the stored turns."
+        except apsw.ReadOnlyError:
+            return None
+        row = self._db.execute(
+            "SELECT (SELECT count(*) FROM turns), (SELECT count(*) FROM turn_words_docsize)"
+        ).fetchone()
+        if row and row[0] != row[1]:
+            return (
+                f"The full-text index holds {row[1]:,} turns of {row[0]:,};"
+                " `recall import --rebuild` derives it anew from the stored turns."
+            )
+        return None
+
+    # --- forgetting ---
+
+    def forget(self, session_id: str, now: str) -> tuple[int, int, str]:
+        """Remove a session from every table; (turns, citations, path of its transcript).
+
+        The caller compacts the file afterwards (`compact`), so that freed pages hold nothing of it.
+        """
+        number, native_id, agent, path = self._all(
+            "SELECT number, native_id, agent, source_path FROM sessions WHERE id = ?", (session_id,)
+        )[0]
+        bounds = doc_range(number)
+        self._db.execute("PRAGMA secure_delete = ON")
+        with self._db:
+            turns = int(self._all("SELECT count(*) FROM turns WHERE doc BETWEEN ? AND ?", bounds)[0][0])
+            cited = int(self._all("SELECT count(*) FROM citations WHERE session_id = ?", (session_id,))[0][0])
+            for (doc,) in self._all("SELECT doc FROM turns WHERE doc BETWEEN ? AND ?", bounds):
+                self._db.execute("DELETE FROM turn_words WHERE rowid = ?", (doc,))
+            for table in ("turns", "tool_calls", "records", "copies"):
+                self._db.execute(f"DELETE FROM {table} WHERE doc BETWEEN ? AND ?", bounds)
+            for table in (*FACET_TABLES, "citations", "copies", "folders"):
+                self._db.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))
+            self._db.execute("DELETE FROM sessions WHERE id = ?", (session_id,))
+            self._db.execute("UPDATE sessions SET shared_with = NULL WHERE shared_with = ?", (session_id,))
+            self._db.execute("INSERT OR REPLACE INTO forgotten VALUES (?, ?)", (f"{agent}\n{native_id}", now))
+            self._db.execute(
+                "INSERT OR REPLACE INTO import_meta"
+                " SELECT 'turns', coalesce(sum(turn_count), 0) FROM sessions UNION ALL SELECT 'sessions', count(*) FROM sessions"
+                " UNION ALL SELECT 'chars', coalesce(sum(chars), 0) FROM sessions"
+            )
+        return turns, cited, str(path)
+
+    def compact(self) -> None:
+        """Merge full-text segments, so that deleted words are gone from them, and empty log and free pages."""
+        self._db.execute("INSERT INTO turn_words (turn_words) VALUES ('optimize')")
+        self._db.execute("VACUUM")
+        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _names(tags: str) -> tuple[str, ...]:
+    return tuple(t for t in tags.split(",") if t)

@@ -1,0 +1,410 @@
+"""One query to one answer: plan, rank, collapse copies, cut to the budget, cite."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cocorecall.index.filters import Filters
+from cocorecall.index.reader import IndexReader, TurnRow, TurnText
+from cocorecall.index.writer import MAX_SEQ, turn_id
+from cocorecall.model import Explanation, Hit, Results, WordReport
+from cocorecall.search.excerpt import Match, make_excerpt, pack, whole
+from cocorecall.search.follow_up import FollowUp
+from cocorecall.search.matches import find_matches
+from cocorecall.search.query import Query, parse_query
+from cocorecall.search.ranking import Context, Plan, Ranked, Scorer, candidates, plan
+from cocorecall.search.render import FOOTER, citation_line, render_plain
+from cocorecall.search.spelling import near_spellings
+from cocorecall.search.tokens import estimate_tokens
+
+if TYPE_CHECKING:
+    from cocorecall.times import Period
+
+DEFAULT_BUDGET = 1000
+FULL_LIMIT = 5
+"""Hits of an answer with whole turns, where neither limit nor budget is given."""
+LEAST_TOKENS = 45
+"""Fewest tokens that a hit takes, citation included: bounds how many hits a budget can hold."""
+CONTEXT_HITS = 10
+"""Hits beyond the matching turns themselves that an answer may hold: turns between them."""
+MAX_COLLAPSED = 64
+"""How many times more candidates than hits are looked at where copies collapse."""
+PERIOD_FADE_DAYS = 5.0
+"""Outside a time that the query names, its lift halves every so many days: what happened is told later."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked, with options and inline filters already put together.
+
+    Attributes:
+        mode: `session-diverse`, `all` or `session`.
+        shown_filters: the filters as the answer repeats them.
+        notes: what the answer must say besides.
+    """
+
+    query: str
+    mode: str = "session-diverse"
+    limit: int | None = None
+    budget: int | None = DEFAULT_BUDGET
+    full: bool = False
+    explain: bool = False
+    filters: Filters = field(default_factory=Filters)
+    shown_filters: tuple[tuple[str, Any], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A hit before its excerpt is cut: the turn, the text that matched, and where.
+
+    Attributes:
+        field: `text`, `calls`, `tags`, or `context`.
+        body: the text of that field.
+        also_in: other sessions that hold the same turn.
+    """
+
+    ranked: Ranked
+    turn: TurnText
+    field: str
+    body: str
+    matches: tuple[Match, ...]
+    also_in: tuple[str, ...]
+
+
+def answer(request: Request, reader: IndexReader, *, now: datetime, phase: str | None) -> Results:
+    """Answer one query. Deterministic in request, index and clock."""
+    query, context = _understand(request, reader, now, phase)
+    if not query.units:
+        return _listing(request, query, reader, now)
+    planned = plan(query, reader)
+    empty = _results(request, query)
+    if not planned.matching:
+        return _priced(replace(empty, words=_word_reports(planned, reader)))
+    turns, sessions = reader.count(planned.matching, request.filters)
+    if not turns:
+        return _priced(replace(empty, words=_word_reports(planned, reader)))
+    scorer = Scorer(planned, reader, context)
+    chosen = _choose(request, query, planned, scorer, reader, turns)
+    any_full = any(c.ranked.full for c in chosen)
+    draft = replace(
+        empty,
+        total_turns=turns,
+        total_sessions=sessions,
+        words=() if any_full else _word_reports(planned, reader),
+    )
+    composer = _Composer(request, planned, scorer, reader)
+    return _within_budget(draft, [composer.found(c) for c in chosen], composer, request)
+
+
+def _results(request: Request, query: Query) -> Results:
+    """An answer without hits yet."""
+    return Results(
+        query=request.query,
+        mode=request.mode,
+        filters=dict(request.shown_filters),
+        total_turns=0,
+        total_sessions=0,
+        returned=0,
+        budget=request.budget,
+        tokens=0,
+        hits=(),
+        notes=_notes(request, query),
+    )
+
+
+def _notes(request: Request, query: Query) -> tuple[str, ...]:
+    notes = list(request.notes)
+    if query.unsearchable and not query.units:
+        notes.append("The query holds no letter or digit to search for.")
+    return tuple(notes)
+
+
+def _priced(results: Results) -> Results:
+    """The answer with what its plain form costs, in estimated tokens."""
+    return replace(results, returned=len(results.hits), tokens=estimate_tokens(render_plain(results)))
+
+
+def _word_reports(planned: Plan, reader: IndexReader) -> tuple[WordReport, ...]:
+    return tuple(
+        WordReport(
+            t.unit.shown,
+            t.df,
+            reader.sessions_with(t.unit.expression) if t.phrase >= 0 else 0,
+            () if t.phrase >= 0 else near_spellings(t.unit.shown, reader),
+        )
+        for t in planned.required
+    )
+
+
+def _listing(request: Request, query: Query, reader: IndexReader, now: datetime) -> Results:
+    """The answer to filters without words: the turns that meet them, newest first."""
+    empty = _results(request, query)
+    if not request.filters.narrow or query.unsearchable:
+        return _priced(empty)
+    turns, sessions = reader.count_filtered(request.filters)
+    planned = plan(query, reader)
+    scorer = Scorer(planned, reader, Context(now))
+    docs = reader.newest(request.filters, min(turns, 4 * _most_hits(request, turns)))
+    chosen = _distinct(scorer.unranked(docs), diverse=request.mode == "session-diverse", reader=reader)
+    composer = _Composer(request, planned, scorer, reader)
+    draft = replace(empty, total_turns=turns, total_sessions=sessions)
+    found = [composer.found(c) for c in chosen[: _most_hits(request, turns)]]
+    return _within_budget(draft, found, composer, request)
+
+
+def _understand(
+    request: Request, reader: IndexReader, now: datetime, phase: str | None
+) -> tuple[Query, Context]:
+    periods = _periods(request.query, now)
+    query = parse_query(request.query, reader.stems, optional_spans=tuple(p.span for p in periods))
+    query = replace(query, units=query.units or parse_query(request.query, reader.stems).units)
+
+    def nearness(instant: datetime) -> float:
+        return max(2.0 ** (-p.distance_days(instant) / PERIOD_FADE_DAYS) for p in periods)
+
+    named = {s for s in map(str.lower, reader.speakers()) if s not in _ROLES and s in query.words}
+    return query, Context(now, phase, nearness if periods else None, frozenset(named) | _role_asked(query))
+
+
+_ROLES = ("user", "assistant", "tool", "system")
+_SAID = re.compile(
+    r"\b(?:did|what|has|have|had|does)\s+(?:the\s+)?(user|assistant|agent|model|person)\b"
+    r"|\b(user|assistant|agent|model|person)\s+(?:said|say|says|asked|ask|wanted|want|decided|told|preferred|insisted)\b",
+    re.IGNORECASE,
+)
+_ROLE_NAMES = {
+    "user": "user",
+    "person": "user",
+    "assistant": "assistant",
+    "agent": "assistant",
+    "model": "assistant",
+}
+
+
+def _role_asked(query: Query) -> frozenset[str]:
+    """Roles that the query asks about as speakers: "what did the user say", not "the user table"."""
+    return frozenset(_ROLE_NAMES[(a or b).lower()] for a, b in _SAID.findall(query.text))
+
+
+_TIME_HINT = re.compile(
+    r"\d|yesterday|today|week|month|year|ago|since|before|after|during|until"
+    r"|january|february|march|april|may|june|july|august|september|october|november|december"
+    r"|\b(?:jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec)\b"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|spring|summer|autumn|fall|winter|quarter|\bq[1-4]\b",
+    re.IGNORECASE,
+)
+
+
+def _periods(text: str, now: datetime) -> list[Period]:
+    if not _TIME_HINT.search(text):
+        return []
+    from cocorecall.times import find_periods  # noqa: PLC0415 - most queries name no time
+
+    return find_periods(text, now)
+
+
+# --- candidates to hits --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A ranked turn that the answer may show, and where else the same words stand."""
+
+    ranked: Ranked
+    also_in: tuple[str, ...]
+
+
+def _choose(
+    request: Request, query: Query, planned: Plan, scorer: Scorer, reader: IndexReader, total: int
+) -> list[Chosen]:
+    """The turns to show, best first: copies collapsed, one a session unless all are wanted.
+
+    Where copies used up the candidates (boilerplate that stands in a thousand sessions), more are fetched.
+    """
+    wanted = _most_hits(request, total)
+    at_least = wanted + 20
+    while True:
+        docs = candidates(query, planned, reader, request.filters, at_least=at_least)
+        ranked = scorer.rank(docs, _keeper(request.filters, reader))
+        chosen = _distinct(ranked, diverse=request.mode == "session-diverse", reader=reader)
+        if len(chosen) >= wanted or len(docs) >= total or at_least > MAX_COLLAPSED * wanted:
+            return chosen[:wanted]
+        at_least *= 4
+
+
+def _most_hits(request: Request, total: int) -> int:
+    """How many hits limit and budget can show."""
+    most = total + CONTEXT_HITS
+    if request.limit is not None:
+        most = min(most, request.limit)
+    elif request.full and request.budget is None:
+        most = min(most, FULL_LIMIT)
+    if request.budget is not None:
+        most = min(most, request.budget // LEAST_TOKENS + 1)
+    return most
+
+
+def _keeper(filters: Filters, reader: IndexReader) -> Callable[[TurnRow], bool]:
+    if filters.narrow or filters.without_session:
+        return lambda turn: reader.meets(turn.doc, filters)
+    return lambda turn: filters.echo or not turn.echo
+
+
+def _distinct(ranked: list[Ranked], *, diverse: bool, reader: IndexReader) -> list[Chosen]:
+    first: dict[str, Ranked] = {}
+    also: dict[str, set[str]] = {}
+    sessions: set[int] = set()
+    for item in ranked:
+        key = item.turn.text_hash
+        if key in first:
+            also[key].add(item.session.session_id)
+        elif not (diverse and item.session.number in sessions):
+            sessions.add(item.session.number)
+            first[key] = item
+            also[key] = set()
+    return [
+        Chosen(r, tuple(sorted((also[k] | set(reader.copies(r.turn.doc))) - {r.session.session_id})))
+        for k, r in first.items()
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A turn with the field that matched best and the places of the matches in it."""
+
+    chosen: Chosen
+    turn: TurnText
+    field: str
+    body: str
+    matches: tuple[Match, ...]
+
+
+class _Composer:
+    """Turns chosen turns into cited hits."""
+
+    def __init__(self, request: Request, planned: Plan, scorer: Scorer, reader: IndexReader) -> None:
+        self._request = request
+        self._planned = planned
+        self._scorer = scorer
+        self._reader = reader
+        self._units = [(t.unit, t.idf) for t in planned.terms]
+        self._follow_up = FollowUp(reader, planned)
+
+    def found(self, chosen: Chosen) -> _Found:
+        """Look where in the turn the words stand; the field that holds most of their weight is shown."""
+        turn = self._reader.turn_text(chosen.ranked.turn.doc)
+        best = ("text", turn.text, self._matches(turn.text))
+        others = [("calls", self._reader.calls_text(turn.doc)), ("tags", ", ".join(turn.tags))]
+        for name, body in others if chosen.ranked.holds else []:
+            matches = self._matches(body) if body else []
+            if _weight(matches) > _weight(best[2]) + 1e-9:
+                best = (name, body, matches)
+        field, body, matches = best
+        return _Found(
+            chosen, turn, field if matches or chosen.ranked.holds else "context", body, tuple(matches)
+        )
+
+    def _matches(self, body: str) -> list[Match]:
+        return find_matches(body, self._units, self._reader.stems)
+
+    def hit(self, rank: int, found: _Found) -> Hit:
+        """A hit with its whole text; `cut` shortens it."""
+        ranked, turn, session = found.chosen.ranked, found.turn, found.chosen.ranked.session
+        detail = self._scorer.detail(ranked)
+        count, latest = self._reader.session_match_summary(
+            self._planned.matching, session.number, self._request.filters
+        )
+        excerpt = whole(found.body, found.matches)
+        return Hit(
+            rank=rank,
+            score=round(ranked.score, 4),
+            field=found.field,
+            in_source=turn.in_source,
+            session_id=session.session_id,
+            turn_id=turn.turn_id,
+            source_exists=Path(session.source_path).exists(),
+            suggested_follow_up=self._follow_up.sentence(found.body, ranked),
+            match=round(ranked.match, 4),
+            matched=tuple(u.shown for u in detail.matched),
+            missed=tuple(u.shown for u in detail.missed),
+            session_matches=count,
+            latest_turn_id=turn_id(session.session_id, latest & MAX_SEQ) if count else turn.turn_id,
+            speaker_role=ranked.turn.role,
+            timestamp=ranked.turn.timestamp,
+            time_source=turn.time_source,
+            seq=turn.seq,
+            agent=session.agent,
+            title=session.title,
+            cwd=session.cwd,
+            phase_context=session.phase_context,
+            source_path=session.source_path,
+            source_line=turn.source_line,
+            text_hash=turn.text_hash,
+            text=excerpt.text,
+            spans=excerpt.spans,
+            text_length=turn.text_length if found.field in ("text", "context") else len(found.body),
+            highlights=excerpt.highlights,
+            tags=turn.tags,
+            also_in=found.chosen.also_in,
+            kind=ranked.turn.kind,
+            echo=turn.echo,
+            explanation=Explanation(detail.factors, detail.terms) if self._request.explain else None,
+        )
+
+
+def _weight(matches: Sequence[Match]) -> float:
+    return sum({m.term: m.weight for m in matches}.values())
+
+
+# --- the budget ----------------------------------------------------------------------------------------
+
+_MARGIN = 2
+"""Tokens a hit may cost beyond its parts: where lines are joined, tokens can fall differently."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A hit's claim on the budget, as `pack` reads it."""
+
+    fixed: int
+    full: int
+    floor: int
+    value: float
+
+
+def _within_budget(draft: Results, found: list[_Found], composer: _Composer, request: Request) -> Results:
+    """Fill in the hits, cut so that the plain form keeps the budget."""
+    hits = [composer.hit(n, f) for n, f in enumerate(found, 1)]
+    if request.budget is None:
+        return _priced(replace(draft, hits=tuple(hits)))
+    frame = estimate_tokens(render_plain(replace(draft, hits=(), returned=len(hits)))) + _FOOTER_TOKENS
+    room = request.budget - frame
+    while True:
+        grants = pack([_item(h, full=request.full) for h in hits], room)
+        cut = [_cut(h, f, g) for h, f, g in zip(hits, found, grants, strict=True) if g is not None]
+        results = _priced(replace(draft, hits=tuple(replace(h, rank=n) for n, h in enumerate(cut, 1))))
+        if results.tokens <= request.budget or not cut:
+            return results
+        room -= max(1, results.tokens - request.budget)
+
+
+_FOOTER_TOKENS = estimate_tokens("\n\n" + FOOTER)
+_FLOOR = 28
+"""Tokens of the shortest excerpt that is worth its citation line: about a sentence."""
+
+
+def _item(hit: Hit, *, full: bool) -> _Item:
+    fixed = estimate_tokens(citation_line(hit)) + _MARGIN
+    size = estimate_tokens(hit.text)
+    return _Item(fixed, size, size if full else min(size, _FLOOR), hit.score)
+
+
+def _cut(hit: Hit, found: _Found, grant: int) -> Hit:
+    excerpt = make_excerpt(found.body, found.matches, budget=grant, cost=estimate_tokens)
+    return replace(hit, text=excerpt.text, spans=excerpt.spans, highlights=excerpt.highlights)
