@@ -299,7 +299,7 @@ class Importer:
         self._writer.set_meta("last_import", self._now)
         self._writer.commit()
         if changed:
-            self._writer.settle()
+            self._writer.settle(self._tally.new)
 
     def _report(self, changed: list[Found]) -> ImportReport:
         return ImportReport(

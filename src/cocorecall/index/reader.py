@@ -250,21 +250,19 @@ class IndexReader:
 
     # --- term frequencies ---
 
-    def frequencies(self, expression: str, ranges: Iterable[tuple[int, int]], limit: int) -> Frequencies:
+    def frequencies(self, expression: str, ranges: Iterable[tuple[int, int]]) -> Frequencies:
         """Frequencies of each phrase of an expression in the matching docs of some ranges.
 
         Args:
             expression: an FTS5 query; its phrases are numbered as they stand in it.
             ranges: (first doc, last doc), inclusive.
-            limit: most matching docs to read of one range, newest first.
         """
         self._collected = {}
         statement = (
-            "SELECT recall_frequencies(turn_words) FROM turn_words WHERE turn_words MATCH ?"
-            " AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?"
+            "SELECT recall_frequencies(turn_words) FROM turn_words WHERE turn_words MATCH ? AND rowid BETWEEN ? AND ?"
         )
-        for first, last in ranges:
-            for _ in self._db.execute(statement, (expression, first, last, limit)):
+        for bounds in ranges:
+            for _ in self._db.execute(statement, (expression, *bounds)):
                 pass
         return self._collected
 

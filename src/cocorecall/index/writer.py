@@ -536,11 +536,22 @@ class IndexWriter:
             by_doc.setdefault(doc, []).append((name, load_payload(payload)))
         return {doc: calls_text(calls) for doc, calls in by_doc.items()}
 
-    def settle(self) -> None:
-        """After a batch of changes: merge full-text segments and empty the write-ahead log."""
-        self.connection.execute("INSERT INTO turn_words (turn_words, rank) VALUES ('merge', 500)")
-        self.connection.execute("PRAGMA optimize")
+    def settle(self, new_turns: int) -> None:
+        """After a batch of changes: merge full-text segments and empty the write-ahead log.
+
+        Every search pays for every segment, so after a large import they are merged into one; after a
+        small one FTS5 merges as much as costs little.
+        """
+        large = new_turns > LARGE_IMPORT
+        self.connection.execute(
+            "INSERT INTO turn_words (turn_words) VALUES ('optimize')" if large
+            else "INSERT INTO turn_words (turn_words, rank) VALUES ('merge', 100)"
+        )  # fmt: skip
         self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+LARGE_IMPORT = 2_000
+"""Turns from which on an import merges the whole full-text index (0.3 s for 100,000 turns)."""
 
 
 def load_payload(payload: str | None) -> Any:

@@ -13,12 +13,12 @@ from cocorecall.index.filters import Filters
 from cocorecall.index.reader import IndexReader, TurnRow, TurnText
 from cocorecall.index.writer import MAX_SEQ, turn_id
 from cocorecall.model import Explanation, Hit, Results, WordReport
-from cocorecall.search.excerpt import Match, make_excerpt, pack, whole
+from cocorecall.search.excerpt import Excerpt, Match, make_excerpt, pack, whole
 from cocorecall.search.follow_up import FollowUp
 from cocorecall.search.matches import find_matches
 from cocorecall.search.query import Query, parse_query
 from cocorecall.search.ranking import Context, Plan, Ranked, Scorer, candidates, plan
-from cocorecall.search.render import FOOTER, citation_line, render_plain
+from cocorecall.search.render import FOOTER, render_plain
 from cocorecall.search.spelling import near_spellings
 from cocorecall.search.tokens import estimate_tokens
 
@@ -135,8 +135,8 @@ def _word_reports(planned: Plan, reader: IndexReader) -> tuple[WordReport, ...]:
         WordReport(
             t.unit.shown,
             t.df,
-            reader.sessions_with(t.unit.expression) if t.phrase >= 0 else 0,
-            () if t.phrase >= 0 else near_spellings(t.unit.shown, reader),
+            reader.sessions_with(t.expression) if t.present else 0,
+            () if t.present else near_spellings(t.unit.shown, reader),
         )
         for t in planned.required
     )
@@ -151,7 +151,7 @@ def _listing(request: Request, query: Query, reader: IndexReader, now: datetime)
     planned = plan(query, reader)
     scorer = Scorer(planned, reader, Context(now))
     docs = reader.newest(request.filters, min(turns, 4 * _most_hits(request, turns)))
-    chosen = _distinct(scorer.unranked(docs), diverse=request.mode == "session-diverse", reader=reader)
+    chosen = _distinct(scorer.unranked(docs), diverse=request.mode == "session-diverse")
     composer = _Composer(request, planned, scorer, reader)
     draft = replace(empty, total_turns=turns, total_sessions=sessions)
     found = [composer.found(c) for c in chosen[: _most_hits(request, turns)]]
@@ -232,7 +232,7 @@ def _choose(
     while True:
         docs = candidates(query, planned, reader, request.filters, at_least=at_least)
         ranked = scorer.rank(docs, _keeper(request.filters, reader))
-        chosen = _distinct(ranked, diverse=request.mode == "session-diverse", reader=reader)
+        chosen = _distinct(ranked, diverse=request.mode == "session-diverse")
         if len(chosen) >= wanted or len(docs) >= total or at_least > MAX_COLLAPSED * wanted:
             return chosen[:wanted]
         at_least *= 4
@@ -256,7 +256,7 @@ def _keeper(filters: Filters, reader: IndexReader) -> Callable[[TurnRow], bool]:
     return lambda turn: filters.echo or not turn.echo
 
 
-def _distinct(ranked: list[Ranked], *, diverse: bool, reader: IndexReader) -> list[Chosen]:
+def _distinct(ranked: list[Ranked], *, diverse: bool) -> list[Chosen]:
     first: dict[str, Ranked] = {}
     also: dict[str, set[str]] = {}
     sessions: set[int] = set()
@@ -268,10 +268,7 @@ def _distinct(ranked: list[Ranked], *, diverse: bool, reader: IndexReader) -> li
             sessions.add(item.session.number)
             first[key] = item
             also[key] = set()
-    return [
-        Chosen(r, tuple(sorted((also[k] | set(reader.copies(r.turn.doc))) - {r.session.session_id})))
-        for k, r in first.items()
-    ]
+    return [Chosen(r, tuple(sorted(also[k] - {r.session.session_id}))) for k, r in first.items()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,14 +310,13 @@ class _Composer:
     def _matches(self, body: str) -> list[Match]:
         return find_matches(body, self._units, self._reader.stems)
 
-    def hit(self, rank: int, found: _Found) -> Hit:
-        """A hit with its whole text; `cut` shortens it."""
+    def hit(self, rank: int, found: _Found, excerpt: Excerpt) -> Hit:
+        """A turn with its excerpt, cited."""
         ranked, turn, session = found.chosen.ranked, found.turn, found.chosen.ranked.session
         detail = self._scorer.detail(ranked)
         count, latest = self._reader.session_match_summary(
             self._planned.matching, session.number, self._request.filters
         )
-        excerpt = whole(found.body, found.matches)
         return Hit(
             rank=rank,
             score=round(ranked.score, 4),
@@ -351,7 +347,7 @@ class _Composer:
             text_length=turn.text_length if found.field in ("text", "context") else len(found.body),
             highlights=excerpt.highlights,
             tags=turn.tags,
-            also_in=found.chosen.also_in,
+            also_in=tuple(sorted({*found.chosen.also_in, *self._reader.copies(turn.doc)} - {session.session_id})),
             kind=ranked.turn.kind,
             echo=turn.echo,
             explanation=Explanation(detail.factors, detail.terms) if self._request.explain else None,
@@ -364,13 +360,10 @@ def _weight(matches: Sequence[Match]) -> float:
 
 # --- the budget ----------------------------------------------------------------------------------------
 
-_MARGIN = 2
-"""Tokens a hit may cost beyond its parts: where lines are joined, tokens can fall differently."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """A hit's claim on the budget, as `pack` reads it."""
+    """A turn's claim on the budget, as `pack` reads it."""
 
     fixed: int
     full: int
@@ -380,16 +373,16 @@ class _Item:
 
 def _within_budget(draft: Results, found: list[_Found], composer: _Composer, request: Request) -> Results:
     """Fill in the hits, cut so that the plain form keeps the budget."""
-    hits = [composer.hit(n, f) for n, f in enumerate(found, 1)]
     if request.budget is None:
+        hits = [composer.hit(n, f, whole(f.body, f.matches)) for n, f in enumerate(found, 1)]
         return _priced(replace(draft, hits=tuple(hits)))
-    frame = estimate_tokens(render_plain(replace(draft, hits=(), returned=len(hits)))) + _FOOTER_TOKENS
-    room = request.budget - frame
+    items = [_item(n, f, most=request.budget, full=request.full) for n, f in enumerate(found, 1)]
+    room = request.budget - estimate_tokens(render_plain(replace(draft, returned=len(found)))) - _FOOTER_TOKENS
     while True:
-        grants = pack([_item(h, full=request.full) for h in hits], room)
-        cut = [_cut(h, f, g) for h, f, g in zip(hits, found, grants, strict=True) if g is not None]
-        results = _priced(replace(draft, hits=tuple(replace(h, rank=n) for n, h in enumerate(cut, 1))))
-        if results.tokens <= request.budget or not cut:
+        shown = [(f, g) for f, g in zip(found, pack(items, room), strict=True) if g is not None]
+        hits = [composer.hit(n, f, _cut(f, g)) for n, (f, g) in enumerate(shown, 1)]
+        results = _priced(replace(draft, hits=tuple(hits)))
+        if results.tokens <= request.budget or not hits:
             return results
         room -= max(1, results.tokens - request.budget)
 
@@ -397,14 +390,20 @@ def _within_budget(draft: Results, found: list[_Found], composer: _Composer, req
 _FOOTER_TOKENS = estimate_tokens("\n\n" + FOOTER)
 _FLOOR = 28
 """Tokens of the shortest excerpt that is worth its citation line: about a sentence."""
+_LONGEST_TOKEN = 8
+"""Characters that a token rarely exceeds."""
+_NAME_TOKENS = 9
+"""What a citation line spends on its follow-up and its marks, before they are known."""
 
 
-def _item(hit: Hit, *, full: bool) -> _Item:
-    fixed = estimate_tokens(citation_line(hit)) + _MARGIN
-    size = estimate_tokens(hit.text)
-    return _Item(fixed, size, size if full else min(size, _FLOOR), hit.score)
+def _item(rank: int, found: _Found, *, most: int, full: bool) -> _Item:
+    turn = found.chosen.ranked.turn
+    line = f"[{rank}] {found.turn.turn_id} {turn.role} {turn.timestamp[:10]} source ok, next: "
+    # a long text costs more than is left whatever its end holds
+    size = estimate_tokens(found.body[: most * _LONGEST_TOKEN])
+    floor = size if full else min(size, _FLOOR)
+    return _Item(estimate_tokens(line) + _NAME_TOKENS, size, floor, found.chosen.ranked.score)
 
 
-def _cut(hit: Hit, found: _Found, grant: int) -> Hit:
-    excerpt = make_excerpt(found.body, found.matches, budget=grant, cost=estimate_tokens)
-    return replace(hit, text=excerpt.text, spans=excerpt.spans, highlights=excerpt.highlights)
+def _cut(found: _Found, grant: int) -> Excerpt:
+    return make_excerpt(found.body, found.matches, budget=grant, cost=estimate_tokens)

@@ -12,7 +12,7 @@ from cocorecall.search.ranking import LIGHT_WORDS, Plan, Ranked
 
 _LOOKED_AT = 6_000
 """Characters of a turn in which names are looked for."""
-_TRIED = 12
+_TRIED = 4
 """Names whose frequency is looked up for one hit."""
 
 _NAME = re.compile(
@@ -32,6 +32,7 @@ class FollowUp:
         self._turns = max(1, planned.totals.turns)
         self._asked = {s for t in planned.terms for s in t.unit.stems}
         self._given: set[str] = set()
+        self._frequencies: dict[str, int] = {}
 
     def sentence(self, body: str, ranked: Ranked) -> str:
         """The follow-up of a hit; never empty."""
@@ -45,14 +46,13 @@ class FollowUp:
         return chosen
 
     def _best(self, names: Iterator[str], ranked: Ranked) -> str | None:
+        """The rarest name that occurs elsewhere; one that another hit suggests only where there is no other."""
         scored: list[tuple[bool, int, int, str, Unit]] = []
         for order, name in enumerate(names):
             unit = self._unit(name)
-            if unit is None:
-                continue
-            df = self._frequency(unit)
-            if 2 <= df <= max(50, self._turns // 10):  # noqa: PLR2004 - once is only here
-                scored.append((name in self._given, df, order, name, unit))
+            at_most = min(map(self._frequency, unit.stems)) if unit else 0
+            if unit and 2 <= at_most <= max(50, self._turns // 10):  # noqa: PLR2004 - once is only here
+                scored.append((name in self._given, at_most, order, name, unit))
             if len(scored) >= _TRIED:
                 break
         for *_, name, unit in sorted(scored, key=lambda s: s[:3]):
@@ -66,10 +66,11 @@ class FollowUp:
             return None
         return units[0]
 
-    def _frequency(self, unit: Unit) -> int:
-        if len(unit.stems) == 1:
-            return self._reader.stem_frequency(unit.stems[0])
-        return self._reader.document_frequency(unit.expression, self._turns // 10 + 51)
+    def _frequency(self, stem: str) -> int:
+        known = self._frequencies.get(stem)
+        if known is None:
+            known = self._frequencies[stem] = self._reader.stem_frequency(stem)
+        return known
 
     def _fallback(self, body: str, ranked: Ranked) -> str:
         """Nothing leads elsewhere: a name of this turn, of its session's title, or of its folder."""

@@ -84,9 +84,9 @@ class Weights:
 
 WEIGHTS = Weights()
 
-CANDIDATE_TURNS = 60
-CANDIDATE_SESSIONS = 60
-CANDIDATE_POSTINGS = 20_000
+CANDIDATE_TURNS = 50
+CANDIDATE_SESSIONS = 40
+CANDIDATE_POSTINGS = 12_000
 """Matches that the first stage ranks; FTS5's bm25 takes about a microsecond for each."""
 FULL_POSTINGS = 4_000
 """Turns with every unit that are ranked, newest first, where there are more."""
@@ -94,6 +94,8 @@ WHOLE_SESSION = 400
 """Turns of a session up to which all of it is read for the session's share; beyond, the windows only."""
 LITERAL_POSTINGS = 5_000
 """Newest matches that are looked through for a literal such as `C++` or `.env`."""
+PREFIX_WORDS = 150
+"""Words that a prefix may begin and still be looked up one by one."""
 MAX_UNITS = 32
 """Units that a query is ranked by; of more (a pasted stack trace) the rarest."""
 
@@ -124,7 +126,8 @@ class Term:
     Attributes:
         df: turns that hold it, exact below a bound, 0 where it occurs nowhere.
         idf: its weight.
-        phrase: its number in the expression; -1 where it is absent.
+        expression: what makes a turn hold it, in FTS5's words; where it occurs nowhere, its parts; else empty.
+        phrases: its numbers among the phrases of the plan's scoring expression; none where it is absent.
         parts: (phrase number, idf) of its parts.
         only: docs that hold the unit's literal, where it has one that occurs; else None.
     """
@@ -132,14 +135,15 @@ class Term:
     unit: Unit
     df: int
     idf: float
-    phrase: int
+    expression: str
+    phrases: tuple[int, ...]
     parts: tuple[tuple[int, float], ...] = ()
     only: frozenset[int] | None = None
 
     @property
-    def findable(self) -> bool:
-        """Whether the unit, or a part of it, occurs at all."""
-        return self.phrase >= 0 or bool(self.parts)
+    def present(self) -> bool:
+        """Whether the unit as a whole occurs in the index."""
+        return bool(self.phrases)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,64 +232,83 @@ def plan(query: Query, reader: IndexReader, weights: Weights = WEIGHTS) -> Plan:
     """Look up how frequent each unit is and put the expressions together."""
     totals = reader.totals()
     light = frozenset(s for word in LIGHT_WORDS for s in reader.stems(word))
-    phrases: dict[str, int] = {}
+    phrases = _Phrases(reader, totals)
 
     def weighed(unit: Unit) -> Term:
-        term = _term(unit, reader, totals, phrases)
-        return (
-            replace(term, idf=term.idf * weights.light)
-            if unit.stems[0] in light and len(unit.stems) == 1
-            else term
-        )
+        term = phrases.term(unit)
+        return replace(term, idf=term.idf * weights.light) if unit.stems[0] in light and len(unit.stems) == 1 else term
 
     terms = [weighed(unit) for unit in query.units]
     if len(terms) > MAX_UNITS:
-        rarest = sorted(range(len(terms)), key=lambda i: (-terms[i].idf * terms[i].findable, i))[:MAX_UNITS]
-        phrases.clear()
+        rarest = sorted(range(len(terms)), key=lambda i: (not terms[i].expression, -terms[i].idf, i))[:MAX_UNITS]
+        phrases = _Phrases(reader, totals)
         terms = [weighed(query.units[i]) for i in sorted(rarest)]
     required = [t for t in terms if not t.unit.optional] or terms
-    matching = " OR ".join(e for t in required if (e := _expression(t, phrases)))
-    full = " AND ".join(t.unit.expression for t in required) if all(t.phrase >= 0 for t in required) else None
+    matching = " OR ".join(t.expression for t in required if t.expression)
+    full = " AND ".join(f"({t.expression})" for t in required) if all(t.present for t in required) else ""
     return Plan(
         tuple(terms),
-        " OR ".join(phrases),
+        phrases.expression,
         _narrowed(matching, query),
-        _narrowed(full, query) if full else None,
+        _narrowed(full, query) or None,
         totals,
         asks=_ASKING.search(query.text) is not None,
     )
 
 
-def _term(unit: Unit, reader: IndexReader, totals: Totals, phrases: dict[str, int]) -> Term:
-    single = len(unit.stems) == 1 and not unit.prefix
-    df = (
-        reader.stem_frequency(unit.stems[0])
-        if single
-        else reader.document_frequency(unit.expression, totals.turns)
-    )
-    only = None
-    if unit.literal and df:
-        only = frozenset(reader.containing(unit.expression, unit.literal, LITERAL_POSTINGS)) or None
-        df = len(only) if only else df
-    phrase = phrases.setdefault(unit.expression, len(phrases)) if df else -1
-    parts = []
-    for stem in unit.parts:
-        part_df = reader.stem_frequency(stem)
-        if part_df:
-            parts.append((phrases.setdefault(_quoted(stem), len(phrases)), idf(totals.turns, part_df)))
-    return Term(unit, df, idf(totals.turns, df), phrase, tuple(parts), only)
+class _Phrases:
+    """Numbers the phrases of a plan's scoring expression, each once, as the terms are made."""
+
+    def __init__(self, reader: IndexReader, totals: Totals) -> None:
+        self._reader = reader
+        self._totals = totals
+        self._numbers: dict[str, int] = {}
+
+    @property
+    def expression(self) -> str:
+        """All phrases, in the order of their numbers."""
+        return " OR ".join(self._numbers)
+
+    def term(self, unit: Unit) -> Term:
+        """A unit with its frequency, its weight and its phrases."""
+        spelled = self._spelled(unit)
+        expression = " OR ".join(spelled)
+        single = len(unit.stems) == 1 and not unit.prefix
+        df = (
+            self._reader.stem_frequency(unit.stems[0])
+            if single
+            else self._reader.document_frequency(expression, self._totals.turns) if expression else 0
+        )  # fmt: skip
+        only = None
+        if unit.literal and df:
+            only = frozenset(self._reader.containing(expression, unit.literal, LITERAL_POSTINGS)) or None
+            df = len(only) if only else df
+        phrases = tuple(self._number(s) for s in spelled) if df else ()
+        parts = tuple(
+            (self._number(_quoted(stem)), idf(self._totals.turns, part_df))
+            for stem in unit.parts
+            if (part_df := self._reader.stem_frequency(stem))
+        )
+        if not phrases:
+            numbers = {number for number, _ in parts}
+            expression = " OR ".join(text for text, number in self._numbers.items() if number in numbers)
+        return Term(unit, df, idf(self._totals.turns, df), expression, phrases, parts, only)
+
+    def _spelled(self, unit: Unit) -> list[str]:
+        """The phrases of which any makes a turn hold the unit: one, or each word that a prefix begins."""
+        if not unit.prefix or len(unit.stems) > 1:
+            return [unit.expression]
+        first = unit.stems[0]
+        # FTS5 merges the postings of a whole prefix for every range it is asked about; single words it seeks
+        words = self._reader.vocabulary(first, first + "\U0010ffff", PREFIX_WORDS + 1)
+        return [unit.expression] if len(words) > PREFIX_WORDS else [_quoted(word) for word, _ in words]
+
+    def _number(self, phrase: str) -> int:
+        return self._numbers.setdefault(phrase, len(self._numbers))
 
 
 def _quoted(stem: str) -> str:
     return '"' + stem.replace('"', '""') + '"'
-
-
-def _expression(term: Term, phrases: dict[str, int]) -> str:
-    """What makes a turn a match for one term: the unit, or its parts where the unit occurs nowhere."""
-    if term.phrase >= 0:
-        return term.unit.expression
-    numbers = {number for number, _ in term.parts}
-    return " OR ".join(text for text, number in phrases.items() if number in numbers)
 
 
 def _narrowed(expression: str, query: Query) -> str:
@@ -328,15 +351,12 @@ def candidates(
     pruned = pruned and at_least < CANDIDATE_POSTINGS // 10
     chosen: list[str] = []
     postings = 0
-    by_rarity = sorted(
-        (t for t in planned.required if t.findable), key=lambda t: t.df or planned.totals.turns
-    )
-    for term in by_rarity:
-        weight = term.df if term.phrase >= 0 else planned.totals.turns
-        if chosen and pruned and postings + weight > CANDIDATE_POSTINGS:
+    for term in sorted((t for t in planned.required if t.expression), key=_postings(planned)):
+        postings_of_term = _postings(planned)(term)
+        if chosen and pruned and postings + postings_of_term > CANDIDATE_POSTINGS:
             break
-        postings += weight
-        chosen.append(_expression_of(term, planned))
+        postings += postings_of_term
+        chosen.append(term.expression)
     expression = _narrowed(" OR ".join(chosen), query)
     if not expression:
         return set()
@@ -355,11 +375,9 @@ def candidates(
     return docs
 
 
-def _expression_of(term: Term, planned: Plan) -> str:
-    if term.phrase >= 0:
-        return term.unit.expression
-    phrases = planned.scoring.split(" OR ")
-    return " OR ".join(phrases[number] for number, _ in term.parts)
+def _postings(planned: Plan) -> Callable[[Term], int]:
+    """How many turns a term's expression may match; unknown for the parts of an absent name."""
+    return lambda term: term.df if term.present else planned.totals.turns
 
 
 # --- scoring -------------------------------------------------------------------------------------------
@@ -417,7 +435,7 @@ class Scorer:
         sessions = self._reader.session_rows(by_session)
         windows = {n: _merged(neighbours(d, 2 * self._reach) for d in by_session[n]) for n in sessions}
         reads = [r for n, s in sessions.items() for r in self._read_ranges(s, windows[n])]
-        frequencies = self._reader.frequencies(self._plan.scoring, reads, WHOLE_SESSION)
+        frequencies = self._reader.frequencies(self._plan.scoring, reads)
         self._own = {doc: self._counts(doc, row) for doc, row in frequencies.items()}
         self._rows = self._reader.turn_rows(r for n in sessions for r in windows[n])
         self._shares = self._session_shares(sessions)
@@ -437,7 +455,9 @@ class Scorer:
         weighted: list[float] = []
         plain: list[int] = []
         for term in self._terms:
-            w, n = row[term.phrase] if term.phrase >= 0 else (0.0, 0)
+            w, n = 0.0, 0
+            for phrase in term.phrases:
+                w, n = w + row[phrase][0], n + row[phrase][1]
             if n and term.only is not None and doc not in term.only:
                 w, n = 0.0, 0
             if not n and term.parts:
