@@ -166,3 +166,46 @@ def _strings(value: Any, out: list[str]) -> None:
             stack.extend(reversed(item.values()))
         elif isinstance(item, list | tuple):
             stack.extend(reversed(item))
+
+
+# --- what kind of thing a turn says ----------------------------------------------------------------------
+
+CUE_ASKS: Final = 1
+CUE_TIME: Final = 2
+CUE_NUMBER: Final = 4
+CUE_REASON: Final = 8
+"""Bits of a turn's `cues`: it ends as a question; it names a time; a number; a reason."""
+
+_CUE_CHARS = 1_200
+_TIME_WORDS = frozenset(
+    "yesterday today tonight tomorrow ago last next week weeks weekend weekends month months year years sprint since"
+    " recently monday tuesday wednesday thursday friday saturday sunday january february march april june july"
+    " august september october november december".split()
+)
+_NUMBER_WORDS = frozenset(
+    "one two three four five six seven eight nine ten once twice couple few several dozen".split()
+)
+_REASON_WORDS = frozenset("because since due reason reasons otherwise therefore rationale".split())
+_YEAR = re.compile(r"\b20\d\d\b")
+_DIGIT = re.compile(r"\d")
+_QUESTION_ENDS = "?？"
+_TO_SPACES = str.maketrans(dict.fromkeys(".,;:!?()[]{}\"'`*_-/\n\t", " "))
+
+
+def cues(text: str) -> int:
+    """What kinds of question a text could answer, and whether it asks one itself, as bits.
+
+    Looks at the beginning of a long text, and at its end for the question mark.
+    """
+    head = text[:_CUE_CHARS]
+    words = set(head.lower().translate(_TO_SPACES).split())
+    found = 0
+    if text[-40:].rstrip(" \n\t)\"'*_`")[-1:] in _QUESTION_ENDS and words:
+        found |= CUE_ASKS
+    if not words.isdisjoint(_TIME_WORDS) or _YEAR.search(head):
+        found |= CUE_TIME
+    if _DIGIT.search(head) or not words.isdisjoint(_NUMBER_WORDS):
+        found |= CUE_NUMBER
+    if not words.isdisjoint(_REASON_WORDS):
+        found |= CUE_REASON
+    return found

@@ -42,7 +42,7 @@ class TurnRow:
     timestamp: str
     chars: int
     kind: str
-    asks: bool
+    cues: int
     echo: bool
     text_hash: str
 
@@ -258,9 +258,7 @@ class IndexReader:
             ranges: (first doc, last doc), inclusive.
         """
         self._collected = {}
-        statement = (
-            "SELECT recall_frequencies(turn_words) FROM turn_words WHERE turn_words MATCH ? AND rowid BETWEEN ? AND ?"
-        )
+        statement = "SELECT recall_frequencies(turn_words) FROM turn_words WHERE turn_words MATCH ? AND rowid BETWEEN ? AND ?"
         for bounds in ranges:
             for _ in self._db.execute(statement, (expression, *bounds)):
                 pass
@@ -306,7 +304,7 @@ class IndexReader:
     def turn_rows(self, ranges: Iterable[tuple[int, int]]) -> dict[int, TurnRow]:
         """Turns of some ranges of docs, without their texts."""
         out: dict[int, TurnRow] = {}
-        statement = "SELECT doc, speaker_role, timestamp, chars, kind, asks, echo, text_hash FROM turns WHERE doc BETWEEN ? AND ?"
+        statement = "SELECT doc, speaker_role, timestamp, chars, kind, cues, echo, text_hash FROM turns WHERE doc BETWEEN ? AND ?"
         for bounds in ranges:
             for row in self._db.execute(statement, bounds):
                 out[row[0]] = TurnRow(*row)

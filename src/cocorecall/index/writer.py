@@ -15,7 +15,7 @@ from typing import Any
 import apsw
 import orjson
 
-from cocorecall.analysis import calls_text, index_text
+from cocorecall.analysis import calls_text, cues, index_text
 from cocorecall.model import (
     Entity,
     EvaluationResult,
@@ -291,7 +291,7 @@ class SessionWriter:
 _Row = tuple[Any, ...]
 _TURN_COLUMNS = (
     "id, session_id, speaker_role, seq, summary, text_hash, tags, doc, timestamp, time_source, zoned, kind,"
-    " echo, asks, in_source, native_id, source_line, chars, text_length, content_key, text, thinking"
+    " echo, cues, in_source, native_id, source_line, chars, text_length, content_key, text, thinking"
 )
 _INSERT_TURN = f"INSERT INTO turns ({_TURN_COLUMNS}) VALUES ({','.join('?' * 22)})"
 _INSERT_WORDS = "INSERT INTO turn_words (rowid, text, calls, tags) VALUES (?, ?, ?, ?)"
@@ -595,19 +595,11 @@ def _json_text(value: Any) -> str | None:
     return None if value is None else _json(value).decode()
 
 
-_QUESTION_ENDS = "?？"
-
-
-def asks(text: str) -> bool:
-    """Whether a text ends as a question does."""
-    return text[-40:].rstrip(" \n\t)\"'*_`")[-1:] in _QUESTION_ENDS and bool(text)
-
-
 def _turn_row(session_id: str, base: int, seq: int, prepared: Prepared) -> _Row:
     turn = prepared.turn
     return (
         f"{session_id}:{seq}", session_id, turn.role, seq, "", prepared.text_hash, ",".join(turn.tags),
-        base | seq, turn.timestamp, turn.time_source, turn.zoned, turn.kind, turn.echo, asks(turn.text), 1, turn.native_id, turn.line,
+        base | seq, turn.timestamp, turn.time_source, turn.zoned, turn.kind, turn.echo, 0 if turn.role == "tool" else cues(turn.text), 1, turn.native_id, turn.line,
         len(turn.text) + len(prepared.calls_text), turn.text_length or len(turn.text), prepared.content_key,
         turn.text, turn.thinking,
     )  # fmt: skip

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 DEFAULT_BUDGET = 1000
 FULL_LIMIT = 5
 """Hits of an answer with whole turns, where neither limit nor budget is given."""
-LEAST_TOKENS = 45
+LEAST_TOKENS = 55
 """Fewest tokens that a hit takes, citation included: bounds how many hits a budget can hold."""
 CONTEXT_HITS = 10
 """Hits beyond the matching turns themselves that an answer may hold: turns between them."""
@@ -228,7 +228,7 @@ def _choose(
     Where copies used up the candidates (boilerplate that stands in a thousand sessions), more are fetched.
     """
     wanted = _most_hits(request, total)
-    at_least = wanted + 20
+    at_least = wanted + 6
     while True:
         docs = candidates(query, planned, reader, request.filters, at_least=at_least)
         ranked = scorer.rank(docs, _keeper(request.filters, reader))
@@ -347,7 +347,9 @@ class _Composer:
             text_length=turn.text_length if found.field in ("text", "context") else len(found.body),
             highlights=excerpt.highlights,
             tags=turn.tags,
-            also_in=tuple(sorted({*found.chosen.also_in, *self._reader.copies(turn.doc)} - {session.session_id})),
+            also_in=tuple(
+                sorted({*found.chosen.also_in, *self._reader.copies(turn.doc)} - {session.session_id})
+            ),
             kind=ranked.turn.kind,
             echo=turn.echo,
             explanation=Explanation(detail.factors, detail.terms) if self._request.explain else None,
@@ -377,7 +379,9 @@ def _within_budget(draft: Results, found: list[_Found], composer: _Composer, req
         hits = [composer.hit(n, f, whole(f.body, f.matches)) for n, f in enumerate(found, 1)]
         return _priced(replace(draft, hits=tuple(hits)))
     items = [_item(n, f, most=request.budget, full=request.full) for n, f in enumerate(found, 1)]
-    room = request.budget - estimate_tokens(render_plain(replace(draft, returned=len(found)))) - _FOOTER_TOKENS
+    room = (
+        request.budget - estimate_tokens(render_plain(replace(draft, returned=len(found)))) - _FOOTER_TOKENS
+    )
     while True:
         shown = [(f, g) for f, g in zip(found, pack(items, room), strict=True) if g is not None]
         hits = [composer.hit(n, f, _cut(f, g)) for n, (f, g) in enumerate(shown, 1)]

@@ -12,8 +12,10 @@ from cocorecall.search.ranking import LIGHT_WORDS, Plan, Ranked
 
 _LOOKED_AT = 6_000
 """Characters of a turn in which names are looked for."""
+_LOOKED_THROUGH = 24
+"""Names of a text that are considered."""
 _TRIED = 4
-"""Names whose frequency is looked up for one hit."""
+"""Of these, how many are looked up."""
 
 _NAME = re.compile(
     r"(?P<dotted>\b[A-Za-z_]\w*(?:\.[A-Za-z_]\w*){1,3}\b)"
@@ -46,31 +48,37 @@ class FollowUp:
         return chosen
 
     def _best(self, names: Iterator[str], ranked: Ranked) -> str | None:
-        """The rarest name that occurs elsewhere; one that another hit suggests only where there is no other."""
-        scored: list[tuple[bool, int, int, str, Unit]] = []
-        for order, name in enumerate(names):
-            unit = self._unit(name)
-            at_most = min(map(self._frequency, unit.stems)) if unit else 0
-            if unit and 2 <= at_most <= max(50, self._turns // 10):  # noqa: PLR2004 - once is only here
-                scored.append((name in self._given, at_most, order, name, unit))
-            if len(scored) >= _TRIED:
-                break
-        for *_, name, unit in sorted(scored, key=lambda s: s[:3]):
+        """The first name, most specific first, that occurs elsewhere, and not everywhere.
+
+        One that another hit suggests already is taken only where there is no other.
+        """
+        units = [
+            (name, unit)
+            for _, name in zip(range(_LOOKED_THROUGH), names, strict=False)
+            if (unit := self._unit(name))
+        ]
+        units.sort(key=lambda u: (u[0] in self._given, -len(u[1].stems), -len(u[0]), u[0]))
+        for name, unit in units[:_TRIED]:
+            if self._frequent(unit):
+                continue
             if self._reader.occurs_elsewhere(unit.expression, ranked.session.number):
                 return name
         return None
+
+    def _frequent(self, unit: Unit) -> bool:
+        """Whether a plain word stands in so many turns that it leads nowhere."""
+        if len(unit.stems) > 1:
+            return False
+        stem = unit.stems[0]
+        if stem not in self._frequencies:
+            self._frequencies[stem] = self._reader.stem_frequency(stem)
+        return self._frequencies[stem] > max(50, self._turns // 10)
 
     def _unit(self, name: str) -> Unit | None:
         units = parse_query(name, self._reader.stems).units
         if len(units) != 1 or set(units[0].stems) <= self._asked:
             return None
         return units[0]
-
-    def _frequency(self, stem: str) -> int:
-        known = self._frequencies.get(stem)
-        if known is None:
-            known = self._frequencies[stem] = self._reader.stem_frequency(stem)
-        return known
 
     def _fallback(self, body: str, ranked: Ranked) -> str:
         """Nothing leads elsewhere: a name of this turn, of its session's title, or of its folder."""

@@ -1,7 +1,7 @@
 """Which turns answer a query best: windowed BM25F, in two stages.
 
     score(turn)  = relevance × (1 + RECENCY·2^(−age/HALF_LIFE) + PHASE·[session's phase is the current one])
-                   × PERIOD lift × SPEAKER lift × QUESTION × SUMMARY factors
+                   × PERIOD lift × SPEAKER lift × QUESTION × CUE × SUMMARY factors
     relevance    = Σ over units u:  idf(u) · tf(u)·(k1 + 1) / (tf(u) + k1·(1 − b + b·L/L̄))
                    + SESSION_SHARE · the same sum over the whole session as one document
     idf(u)       = ln(1 + (N − df + ½) / (df + ½)), times LIGHT for words that say little anywhere
@@ -34,6 +34,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from cocorecall.analysis import CUE_ASKS, CUE_NUMBER, CUE_REASON, CUE_TIME
 from cocorecall.index.filters import Filters
 from cocorecall.index.reader import IndexReader, SessionRow, Totals, TurnRow, neighbours
 from cocorecall.index.writer import SEQ_BITS, doc_range
@@ -61,31 +62,35 @@ class Weights:
         period: what a turn from a time named in the query gains.
         speaker: what a turn of a speaker named in the query gains.
         question: factor of a turn that only asks.
+        cue: factor of a turn that says the kind of thing asked for: a number, a reason.
+        time_cue: the same for a time.
         summary: factor of text that a compaction wrote.
     """
 
     k1: float = 0.9
     b: float = 0.4
-    before: tuple[float, ...] = (0.5, 0.3, 0.2)
+    before: tuple[float, ...] = (0.6, 0.3, 0.2)
     after: tuple[float, ...] = (0.4, 0.2, 0.1)
     session_share: float = 0.3
     light: float = 0.5
-    asked: float = 1.2
-    told: float = 0.9
+    asked: float = 1.3
+    told: float = 0.85
     part: float = 0.3
     recency: float = 0.05
     half_life_days: float = 30.0
     phase: float = 0.03
-    period: float = 0.8
+    period: float = 3.0
     speaker: float = 0.6
     question: float = 0.9
+    cue: float = 1.2
+    time_cue: float = 1.3
     summary: float = 0.6
 
 
 WEIGHTS = Weights()
 
-CANDIDATE_TURNS = 50
-CANDIDATE_SESSIONS = 40
+CANDIDATE_TURNS = 40
+CANDIDATE_SESSIONS = 25
 CANDIDATE_POSTINGS = 12_000
 """Matches that the first stage ranks; FTS5's bm25 takes about a microsecond for each."""
 FULL_POSTINGS = 4_000
@@ -116,6 +121,13 @@ LIGHT_WORDS = frozenset(
 _ASKING = re.compile(
     r"\?\s*$|^\s*(?:what|why|how|when|where|which|who|whose|did|does|do|is|are|was|were|has|have|would)\b",
     re.IGNORECASE,
+)
+
+
+_ASKED_FOR = (
+    (re.compile(r"^\s*(?:since )?when\b|\bwhat (?:day|date|month|year|time)\b", re.IGNORECASE), CUE_TIME),
+    (re.compile(r"\bhow (?:many|much|long|often|old|large|big|far)\b", re.IGNORECASE), CUE_NUMBER),
+    (re.compile(r"^\s*why\b|\b(?:reason|rationale) (?:for|why|behind)\b", re.IGNORECASE), CUE_REASON),
 )
 
 
@@ -156,6 +168,7 @@ class Plan:
         matching: FTS5 expression of what counts as a match.
         full: FTS5 expression of a full match, or None where no turn can be one.
         asks: the query is worded as a question.
+        cue: bit of the kind of thing it asks for (`analysis.cues`), or 0.
     """
 
     terms: tuple[Term, ...]
@@ -164,6 +177,7 @@ class Plan:
     full: str | None
     totals: Totals
     asks: bool = False
+    cue: int = 0
 
     @property
     def required(self) -> list[Term]:
@@ -236,11 +250,17 @@ def plan(query: Query, reader: IndexReader, weights: Weights = WEIGHTS) -> Plan:
 
     def weighed(unit: Unit) -> Term:
         term = phrases.term(unit)
-        return replace(term, idf=term.idf * weights.light) if unit.stems[0] in light and len(unit.stems) == 1 else term
+        return (
+            replace(term, idf=term.idf * weights.light)
+            if unit.stems[0] in light and len(unit.stems) == 1
+            else term
+        )
 
     terms = [weighed(unit) for unit in query.units]
     if len(terms) > MAX_UNITS:
-        rarest = sorted(range(len(terms)), key=lambda i: (not terms[i].expression, -terms[i].idf, i))[:MAX_UNITS]
+        rarest = sorted(range(len(terms)), key=lambda i: (not terms[i].expression, -terms[i].idf, i))[
+            :MAX_UNITS
+        ]
         phrases = _Phrases(reader, totals)
         terms = [weighed(query.units[i]) for i in sorted(rarest)]
     required = [t for t in terms if not t.unit.optional] or terms
@@ -253,6 +273,7 @@ def plan(query: Query, reader: IndexReader, weights: Weights = WEIGHTS) -> Plan:
         _narrowed(full, query) or None,
         totals,
         asks=_ASKING.search(query.text) is not None,
+        cue=next((bit for pattern, bit in _ASKED_FOR if pattern.search(query.text)), 0),
     )
 
 
@@ -517,7 +538,7 @@ class Scorer:
             if row is None:
                 continue
             if offset == -1:
-                share *= self._weights.asked if row.asks else self._weights.told  # noqa: PLW2901
+                share *= self._weights.asked if row.cues & CUE_ASKS else self._weights.told  # noqa: PLW2901
             length += share * row.chars
             near = self._own.get(row.doc)
             if near:
@@ -560,8 +581,12 @@ class Scorer:
             factors.append(Factor("time named in the query", 1 + weights.period * context.nearness(then)))
         if turn.role.lower() in context.speakers:
             factors.append(Factor("speaker named in the query", 1 + weights.speaker))
-        if turn.asks:
+        if turn.cues & CUE_ASKS:
             factors.append(Factor("question", weights.question))
+        elif turn.cues & self._plan.cue:
+            factors.append(
+                Factor("kind of answer", weights.time_cue if self._plan.cue == CUE_TIME else weights.cue)
+            )
         if turn.kind == "summary":
             factors.append(Factor("summary", weights.summary))
         return factors

@@ -43,7 +43,7 @@ CREATE TABLE turns (
     zoned        INTEGER NOT NULL DEFAULT 1,
     kind         TEXT NOT NULL DEFAULT 'message',
     echo         INTEGER NOT NULL DEFAULT 0,
-    asks         INTEGER NOT NULL DEFAULT 0,   -- the text ends as a question
+    cues         INTEGER NOT NULL DEFAULT 0,   -- bits: asks, names a time, a number, a reason
     in_source    INTEGER NOT NULL DEFAULT 1,
     native_id    TEXT,
     source_line  INTEGER,
