@@ -9,3 +9,20 @@
 
 `Recall` is the one public door; everything it returns is a frozen dataclass of `cocorecall.model`.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cocorecall.recall import Recall
+
+__all__ = ["Recall"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Recall":
+        from cocorecall.recall import Recall  # noqa: PLC0415 - `import cocorecall` alone loads nothing
+
+        return Recall
+    raise AttributeError(name)

@@ -140,8 +140,13 @@ def _migrate(connection: apsw.Connection, version: int) -> None:
                     carry_over(connection, old)
                 connection.execute(f"PRAGMA user_version = {step}")
             connection.execute("COMMIT")
-        except BaseException:
+        except BaseException as error:
             connection.execute("ROLLBACK")
+            if isinstance(error, apsw.SQLError):
+                raise IndexDamagedError(
+                    f"{connection.filename} holds tables that are not CocoRecall's ({error}).",
+                    "Move the file away and run `recall import`.",
+                ) from error
             raise
 
 

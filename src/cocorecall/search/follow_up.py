@@ -14,7 +14,7 @@ _LOOKED_AT = 6_000
 """Characters of a turn in which names are looked for."""
 _LOOKED_THROUGH = 24
 """Names of a text that are considered."""
-_TRIED = 4
+_TRIED = 6
 """Of these, how many are looked up."""
 
 _NAME = re.compile(
@@ -23,6 +23,7 @@ _NAME = re.compile(
     r"|(?P<camel>\b[a-z]+(?:[A-Z][a-z0-9]+)+\b|\b(?:[A-Z][a-z0-9]+){2,}\b)"
     r"|(?P<upper>\b[A-Z][A-Z0-9]{3,}\b)"
 )
+_SEPARATOR = re.compile(r"[._]|(?<=[a-z0-9])(?=[A-Z])")
 _WORD = re.compile(r"[^\W\d_]{4,}")
 
 
@@ -52,14 +53,11 @@ class FollowUp:
 
         One that another hit suggests already is taken only where there is no other.
         """
-        units = [
-            (name, unit)
-            for _, name in zip(range(_LOOKED_THROUGH), names, strict=False)
-            if (unit := self._unit(name))
-        ]
-        units.sort(key=lambda u: (u[0] in self._given, -len(u[1].stems), -len(u[0]), u[0]))
-        for name, unit in units[:_TRIED]:
-            if self._frequent(unit):
+        first = [name for _, name in zip(range(_LOOKED_THROUGH), names, strict=False)]
+        first.sort(key=lambda n: (n in self._given, -len(_SEPARATOR.findall(n)), -len(n), n))
+        for name in first[:_TRIED]:
+            unit = self._unit(name)
+            if unit is None or self._frequent(unit):
                 continue
             if self._reader.occurs_elsewhere(unit.expression, ranked.session.number):
                 return name
