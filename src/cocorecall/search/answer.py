@@ -90,7 +90,7 @@ def answer(request: Request, reader: IndexReader, *, now: datetime, phase: str |
     if not turns:
         return _priced(replace(empty, words=_word_reports(planned, reader)))
     scorer = Scorer(planned, reader, context)
-    chosen = _choose(request, query, planned, scorer, reader, turns)
+    chosen = _choose(request, query, planned, scorer=scorer, reader=reader, total=turns)
     any_full = any(c.ranked.full for c in chosen)
     draft = replace(
         empty,
@@ -221,7 +221,7 @@ class Chosen:
 
 
 def _choose(
-    request: Request, query: Query, planned: Plan, scorer: Scorer, reader: IndexReader, total: int
+    request: Request, query: Query, planned: Plan, *, scorer: Scorer, reader: IndexReader, total: int
 ) -> list[Chosen]:
     """The turns to show, best first: copies collapsed, one a session unless all are wanted.
 

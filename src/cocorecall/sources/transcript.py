@@ -27,18 +27,43 @@ _BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
+class FileStat:
+    """A file of a transcript as it was when it was discovered.
+
+    Attributes:
+        size: in bytes.
+        mtime_ns: modification time in nanoseconds since the epoch.
+    """
+
+    path: Path
+    size: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
 class Transcript:
     """The file or files that hold one session.
 
     Attributes:
-        path: the file that a citation names: where the turns are.
-        companions: other files that belong to it (a sidecar), by the role the format gave them.
-        mtime: modification time of `path` in seconds since the epoch: the time of last resort.
+        files: the file that a citation names first: where the turns are; then its companions (a sidecar).
     """
 
-    path: Path
-    companions: tuple[Path, ...] = ()
-    mtime: float = 0.0
+    files: tuple[FileStat, ...]
+
+    @property
+    def path(self) -> Path:
+        """The file that a citation names."""
+        return self.files[0].path
+
+    @property
+    def companions(self) -> tuple[Path, ...]:
+        """The other files."""
+        return tuple(f.path for f in self.files[1:])
+
+    @property
+    def mtime(self) -> float:
+        """Modification time of `path` in seconds since the epoch: the time of last resort."""
+        return self.files[0].mtime_ns / 1e9
 
 
 class TranscriptFormat(Protocol):
@@ -50,11 +75,11 @@ class TranscriptFormat(Protocol):
     def default_roots(self, home: Path, environ: Mapping[str, str]) -> list[Path]:
         """Folders in which this agent keeps transcripts on this machine, existing or not."""
 
-    def group(self, files: list[Path]) -> list[Transcript]:
-        """Pair up files of one folder; leave out what is by its name never a transcript of this agent.
+    def group(self, files: dict[str, FileStat]) -> list[Transcript]:
+        """Take the files of one folder, by name, that belong together or can be left out.
 
-        A file that belongs to no pair of this format is returned as a transcript of its own only if its
-        name could be one (`*.json`, `*.jsonl`, …): content decides later, by `recognises`.
+        What the format pairs up, or knows by its name to be no transcript, it removes from `files`; what is
+        left is offered to the next format, and in the end each file alone to `recognises`.
         """
 
     def recognises(self, transcript: Transcript, head: bytes) -> bool:
@@ -132,6 +157,23 @@ def _why(body: bytes, error: ValueError) -> str:
     if not body.strip(b"\0"):
         return "line of NUL bytes"
     return f"line is not JSON ({str(error).splitlines()[0][:80]})"
+
+
+def first_records(head: bytes) -> list[dict[str, Any]]:
+    """The JSON objects on the whole lines at the beginning of a file; the last line may be cut."""
+    records: list[dict[str, Any]] = []
+    for line in head.removeprefix(_BOM).split(b"\n")[:_HEAD_LINES]:
+        try:
+            record = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            continue
+        if isinstance(record, dict):
+            records.append(record)
+    return records
+
+
+_HEAD_LINES = 20
+"""Lines that are looked at to tell a format."""
 
 
 def read_document(path: Path) -> Any:

@@ -1,0 +1,233 @@
+"""Snowflake Cortex Code: `~/.snowflake/cortex/conversations/`, flat or in workspace folders.
+
+A session is a sidecar `<id>.json` and, once large, a history `<id>.history.jsonl` beside it; older and short
+ones hold the messages inline under `history`. Both shapes of sidecar (the command line's with ISO times, the
+desktop application's with epoch milliseconds) are read. Half of all rows carry no time (`blocks.with_times`).
+Facts from Snowflake's documentation and counts over real files.
+
+A user message of tool results alone is a `tool` turn; where words stand beside the results, they are a user
+turn of their own behind it. A row of injected blocks alone is no turn.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from cocorecall.model import Event, SessionHead, Skipped, Turn
+from cocorecall.sources.blocks import (
+    Content,
+    cut,
+    is_echo,
+    join_texts,
+    read_content,
+    storable,
+    with_times,
+    without_reminders,
+)
+from cocorecall.sources.transcript import (
+    FileStat,
+    Transcript,
+    first_records,
+    is_global_id,
+    read_document,
+    read_lines,
+)
+from cocorecall.times import parse_instant
+
+AGENT = "cortex"
+HISTORY = ".history.jsonl"
+_BACKUP = re.compile(r"\.back\.")
+_WRAPPER = re.compile(r"</?user[-_]?(?:query|request|message|prompt|input)>[ \t]*\n?", re.IGNORECASE)
+_NO_TITLE = re.compile(r"\s*(?:Chat for session:|<system-reminder>)", re.IGNORECASE)
+_MARKUP = re.compile(r"</?[a-z][^<>]{0,200}>", re.IGNORECASE)
+_SIDECAR_KEYS = (
+    b'"working_directory"',
+    b'"history"',
+    b'"creationDate"',
+    b'"created_at"',
+    b'"connection_name"',
+)
+
+
+class CortexFormat:
+    """See the module's docstring."""
+
+    agent = AGENT
+
+    def default_roots(self, home: Path, environ: Mapping[str, str]) -> list[Path]:
+        """`$SNOWFLAKE_HOME/cortex/conversations`, or the same below `~/.snowflake`."""
+        configured = environ.get("SNOWFLAKE_HOME")
+        return [(Path(configured) if configured else home / ".snowflake") / "cortex" / "conversations"]
+
+    def group(self, files: dict[str, FileStat]) -> list[Transcript]:
+        """Pair each history with its sidecar; leave out backups."""
+        for name in [n for n in files if _BACKUP.search(n)]:
+            del files[name]
+        out = []
+        for name in [n for n in files if n.endswith(HISTORY)]:
+            sidecar = files.pop(name.removesuffix(HISTORY) + ".json", None)
+            history = files.pop(name)
+            out.append(Transcript((history, sidecar) if sidecar else (history,)))
+        return out
+
+    def recognises(self, transcript: Transcript, head: bytes) -> bool:
+        """Rows of `role` and `content`, or a sidecar's keys."""
+        records = first_records(head)
+        if any("turns" in r or "payload" in r for r in records[:1]):
+            return False
+        if any(_is_row(r) for r in records):
+            return True
+        if transcript.path.name.endswith(HISTORY):
+            return not records and (not head.strip() or (b'"role"' in head and b'"content"' in head))
+        return b'"session_id"' in head and b'"turns"' not in head and any(k in head for k in _SIDECAR_KEYS)
+
+    def parse(self, transcript: Transcript) -> Iterator[Event]:
+        """Yield the session of a history with its sidecar, or of a sidecar that holds its history."""
+        return with_times(_parse(transcript), transcript.mtime)
+
+
+FORMAT = CortexFormat()
+
+
+def _is_row(record: dict[str, Any]) -> bool:
+    return (
+        record.get("role") in ("user", "assistant")
+        and "content" in record
+        and not {"session_id", "sessionId", "message", "text"} & record.keys()
+    )
+
+
+def _parse(transcript: Transcript) -> Iterator[Event]:
+    history = transcript.path.name.endswith(HISTORY)
+    sidecar, problem = _read_sidecar(transcript, history=history)
+    stem = transcript.path.name.removesuffix(HISTORY if history else ".json")
+    session = _Session(_head(sidecar, stem))
+    yield session.head
+    if problem:
+        yield problem
+    if history:
+        for line in read_lines(transcript.path):
+            if isinstance(line, Skipped):
+                yield line
+            else:
+                yield from session.take(line.record, line.number)
+    inline = sidecar.get("history")
+    if not session.rows and isinstance(inline, list):
+        for row in inline:
+            if isinstance(row, dict):
+                yield from session.take(row, None)
+            else:
+                yield Skipped("history entry is not an object")
+
+
+def _read_sidecar(transcript: Transcript, *, history: bool) -> tuple[dict[str, Any], Skipped | None]:
+    path = next(iter(transcript.companions), None) if history else transcript.path
+    if path is None:
+        return {}, None
+    try:
+        data = read_document(path)
+    except OSError as error:
+        if not history:
+            raise
+        return {}, Skipped(f"sidecar cannot be read: {error.strerror}")
+    except ValueError as error:
+        what = "sidecar" if history else "file"
+        return {}, Skipped(f"{what} is not JSON ({str(error).splitlines()[0][:80]})")
+    if not isinstance(data, dict):
+        return {}, Skipped("sidecar is not a JSON object")
+    return data, None
+
+
+def _head(sidecar: dict[str, Any], stem: str) -> SessionHead:
+    session_id = sidecar.get("session_id")
+    return SessionHead(
+        storable(session_id) if isinstance(session_id, str) and session_id else stem,
+        AGENT,
+        title=_title(sidecar.get("title")),
+        cwd=_text(sidecar.get("working_directory")) or _text(sidecar.get("git_root")),
+        start_time=_instant(sidecar, "created_at", "creationDate"),
+        end_time=_instant(sidecar, "last_updated", "lastMessageDate"),
+        git_branch=_text(sidecar.get("git_branch")),
+        session_type=_text(sidecar.get("session_type")),
+    )
+
+
+def _title(value: Any) -> str | None:
+    if not isinstance(value, str) or _NO_TITLE.match(value):
+        return None
+    return " ".join(_MARKUP.sub(" ", storable(value)).split()) or None
+
+
+def _text(value: Any) -> str | None:
+    return storable(value) if isinstance(value, str) and value else None
+
+
+def _instant(record: dict[str, Any], *keys: str) -> str | None:
+    for key in keys:
+        value = record.get(key)
+        found = parse_instant(value) if isinstance(value, str | int | float) else None
+        if found:
+            return found[0]
+    return None
+
+
+@dataclass(slots=True)
+class _Session:
+    """Turns of one session as its rows arrive."""
+
+    head: SessionHead
+    rows: int = 0
+    echoes: set[str] = field(default_factory=set)
+
+    def take(self, row: dict[str, Any], line: int | None) -> Iterator[Event]:
+        """One history row: the turns it holds."""
+        self.rows += 1
+        role = row.get("role")
+        if not isinstance(role, str) or not role:
+            yield Skipped("row without a role", line)
+            return
+        content = read_content(row.get("content"))
+        text, length = cut(join_texts(_spoken(t) for t in content.texts))
+        turn = self._turn(row, line, storable(role))
+        if content.results:
+            yield self._tool_turn(turn, content)
+        if text.strip() or content.calls or (content.thinking and not content.results):
+            self.echoes.update(c.call_id for c in content.calls if c.call_id and is_echo(c))
+            if content.results:
+                turn = replace(
+                    turn, native_id=f"{turn.native_id}#text" if turn.native_id else None, record_ids=()
+                )
+            yield replace(
+                turn,
+                text=text,
+                text_length=length,
+                thinking=join_texts(content.thinking),
+                calls=tuple(content.calls),
+            )
+
+    def _turn(self, row: dict[str, Any], line: int | None, role: str) -> Turn:
+        native = row.get("id")
+        native = storable(native) if isinstance(native, str) and native else None
+        value = row.get("user_sent_time") or row.get("assistant_sent_time") or row.get("timestamp")
+        timestamp, zoned = (parse_instant(value) if isinstance(value, str | int | float) else None) or (
+            None,
+            True,
+        )
+        records = (native,) if native and is_global_id(native) else ()
+        return Turn(
+            role, "", native_id=native, record_ids=records, timestamp=timestamp, zoned=zoned, line=line
+        )
+
+    def _tool_turn(self, turn: Turn, content: Content) -> Turn:
+        text, length = cut(join_texts(without_reminders(t) for _, t in content.results))
+        results = tuple(r for r, _ in content.results)
+        echo = bool(self.echoes) and any(r.call_id in self.echoes for r in results)
+        return replace(turn, role="tool", text=text, text_length=length, results=results, echo=echo)
+
+
+def _spoken(text: str) -> str:
+    return _WRAPPER.sub("", without_reminders(text)) if "<" in text else text
