@@ -14,7 +14,9 @@ from cocorecall import Recall
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
-    "default", deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    "default",
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 settings.load_profile("default")
 
@@ -55,7 +57,11 @@ class Project:
             record = dict(turn) if isinstance(turn, dict) else {"role": turn[0], "text": turn[1]}
             record.setdefault("timestamp", (start + timedelta(minutes=k)).isoformat().replace("+00:00", "Z"))
             records.append(record)
-        document = {"session_id": session_id, "start_time": start.isoformat().replace("+00:00", "Z"), "turns": records}
+        document = {
+            "session_id": session_id,
+            "start_time": start.isoformat().replace("+00:00", "Z"),
+            "turns": records,
+        }
         path = self.transcripts / f"{session_id}.json"
         path.write_text(json.dumps(document | keys), encoding="utf-8")
         return path

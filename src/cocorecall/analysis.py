@@ -90,6 +90,13 @@ def bigrams(run: str) -> list[str]:
     return [run[i : i + 2] for i in range(len(run) - 1)] + [run[-1]]
 
 
+_ENDINGS = (
+    "e", "s", "es", "ed", "ing", "ion", "ation", "er", "al", "ly", "y", "ity", "ment", "ness", "ate", "ies", "able",
+    "ive", "ous", "ful", "ism", "ize", "ic", "ical", "ement", "eed", "ational", "izer", "ator",
+)  # fmt: skip
+"""Endings that the stemmer takes off; one of them restores nearly every stem to a word."""
+
+
 class Stemmer:
     """Cuts a short text into the stems that FTS5 would index."""
 
@@ -104,6 +111,15 @@ class Stemmer:
         if stems is None:
             stems = self._known[text] = self._stems(text)
         return stems
+
+    def word_for(self, stem: str) -> str:
+        """A word with this stem, to ask FTS5 for exactly it.
+
+        FTS5 stems what it is asked for, and a stem's stem can be another (precision → precis → preci).
+        """
+        if self(stem) == (stem,):
+            return stem
+        return next((w for w in (stem + ending for ending in _ENDINGS) if self(w) == (stem,)), stem)
 
     def _stems(self, text: str) -> tuple[str, ...]:
         encoded = text.encode("utf-8", "replace")

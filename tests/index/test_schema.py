@@ -85,14 +85,18 @@ def test_the_predecessors_index_is_carried_over(index: Path) -> None:
             CREATE TABLE import_meta (key TEXT PRIMARY KEY, value TEXT);
             """
         )
-        other.execute("INSERT INTO sessions VALUES ('s1', '2026-01-05T10:00:00.000Z', NULL, 'build', 'a,b', '/gone')")
+        other.execute(
+            "INSERT INTO sessions VALUES ('s1', '2026-01-05T10:00:00.000Z', NULL, 'build', 'a,b', '/gone')"
+        )
         other.execute("INSERT INTO turns VALUES ('s1:0', 's1', 'user', 0, '', '', 'tag', 'Hello')")
         other.execute("INSERT INTO turns VALUES ('s1:1', 's1', 'assistant', 1, 'short', '', '', ?)", (text,))
         other.execute("INSERT INTO function_touches VALUES ('s1', 'classify_ticket')")
         other.execute("INSERT INTO citations VALUES ('q', 's1', 's1:1', 1, '2026-01-06T00:00:00.000Z')")
         other.execute("INSERT INTO import_meta VALUES ('last_import', '2026-01-06T00:00:00.000Z')")
     connection = open_for_writing(index)
-    turns = connection.execute("SELECT id, speaker_role, text, text_hash, tags FROM turns ORDER BY seq").fetchall()
+    turns = connection.execute(
+        "SELECT id, speaker_role, text, text_hash, tags FROM turns ORDER BY seq"
+    ).fetchall()
     assert turns == [
         ("s1:0", "user", "Hello", hashlib.sha256(b"Hello").hexdigest(), "tag"),
         ("s1:1", "assistant", text, hashlib.sha256(text.encode()).hexdigest(), ""),

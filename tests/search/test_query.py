@@ -23,7 +23,9 @@ def test_any_text_is_a_query(text: str) -> None:
     assert all(u.stems for u in (*query.units, *query.without))
 
 
-@given(st.lists(st.sampled_from(['"', "-", "+", "*", ":", "(", ")", "AND", "NEAR", "^", "a", "role", "'", "\\"])))
+@given(
+    st.lists(st.sampled_from(['"', "-", "+", "*", ":", "(", ")", "AND", "NEAR", "^", "a", "role", "'", "\\"]))
+)
 def test_operators_and_quotes_in_any_order_are_text(pieces: list[str]) -> None:
     parsed("".join(pieces))
     parsed(" ".join(pieces))

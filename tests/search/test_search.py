@@ -26,7 +26,10 @@ PIPELINE = (
 )
 THRESHOLD = (
     ("user", "Let us settle the threshold of classify_ticket."),
-    ("assistant", "Decision: the threshold of classify_ticket is 0.85, since precision matters more than recall here."),
+    (
+        "assistant",
+        "Decision: the threshold of classify_ticket is 0.85, since precision matters more than recall here.",
+    ),
 )
 
 
@@ -99,7 +102,7 @@ def test_a_later_match_of_the_session_is_named(search: Search) -> None:
         ("ANALYTICS.CORE.ORDERS_RAW", "pipeline:1"),
         ("orders_landing", "pipeline:3"),
         ('"merge key stays"', "pipeline:3"),
-        ("classif*", "threshold:1"),
+        ("precis*", "threshold:1"),
         ("+dedupe_orders -landing", "pipeline:1"),
         ("002003", "pipeline:0"),
         ("CLASSIFY_TICKET precision", "threshold:1"),
@@ -176,7 +179,9 @@ def test_of_two_equal_turns_the_newer_comes_first(project: Project) -> None:
 
 def test_a_strong_old_match_stays_above_a_weak_new_one(project: Project) -> None:
     project.session("old", ("user", "The retention of the audit topic is ninety days."), days_ago=900)
-    project.session("new", ("user", "The retention of staff is another topic, said the long newsletter."), days_ago=1)
+    project.session(
+        "new", ("user", "The retention of staff is another topic, said the long newsletter."), days_ago=1
+    )
     with project.open() as recall:
         recall.import_sources()
         assert recall.search("audit retention ninety days").hits[0].session_id == "old"
@@ -184,14 +189,18 @@ def test_a_strong_old_match_stays_above_a_weak_new_one(project: Project) -> None
 
 def test_copies_of_a_turn_collapse_into_one_hit(project: Project) -> None:
     for name in ("one", "two", "three"):
-        project.session(name, ("user", "The deploy window is Tuesday at nine."), ("user", f"Unlike words {name}"))
+        project.session(
+            name, ("user", "The deploy window is Tuesday at nine."), ("user", f"Unlike words {name}")
+        )
     with project.open() as recall:
         recall.import_sources()
         (hit,) = recall.search("deploy window").hits
         assert sorted((hit.session_id, *hit.also_in)) == ["one", "three", "two"]
 
 
-def test_the_asking_session_is_left_out_and_said_to_be(stocked: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_asking_session_is_left_out_and_said_to_be(
+    stocked: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COCO_SESSION_ID", "threshold")
     with stocked.open() as recall:
         recall.import_sources()
@@ -213,7 +222,9 @@ def test_a_call_is_found_by_its_input_and_shown_from_there(project: Project) -> 
         assert recall.search("look", tool=["snowflake_sql_execute"]).total_turns == 1
 
 
-LONG = "\n\n".join(f"Paragraph {n} speaks of pipelines, tables and tests in plain words, number {n}." for n in range(400))
+LONG = "\n\n".join(
+    f"Paragraph {n} speaks of pipelines, tables and tests in plain words, number {n}." for n in range(400)
+)
 
 
 @pytest.mark.parametrize("budget", [60, 150, 400, 1000, 4000])
@@ -236,12 +247,14 @@ def test_excerpts_hold_the_match_and_mark_what_is_left_out(stocked: Project) -> 
         recall.import_sources()
         hit = recall.search("needle").hits[0]
         assert "The needle is here." in hit.text
-        assert len(hit.text) < 3000
+        assert len(hit.text) < 6000
         assert hit.text_length == len(LONG) * 2 + len("\n\nThe needle is here.\n\n")
         assert "characters …]" in hit.text
 
 
-WORDS = st.sampled_from("orders threshold merge key table 0.85 classify_ticket needle the why dedupe_orders".split())
+WORDS = st.sampled_from(
+    "orders threshold merge key table 0.85 classify_ticket needle the why dedupe_orders".split()
+)
 QUERIES = st.one_of(st.text(max_size=60), st.lists(WORDS, min_size=1, max_size=6).map(" ".join))
 
 
@@ -278,7 +291,9 @@ def test_an_unrelated_session_drops_no_full_match_below_a_partial_one(stocked: P
     with stocked.open() as recall:
         recall.import_sources()
         before = recall.search("threshold classify_ticket", all=True).hits[0].turn_id
-    stocked.session("noise", *[("user", f"threshold threshold of something else {n}") for n in range(40)], days_ago=0)
+    stocked.session(
+        "noise", *[("user", f"threshold threshold of something else {n}") for n in range(40)], days_ago=0
+    )
     stocked.now += timedelta(minutes=1)
     with stocked.open() as recall:
         recall.import_sources()

@@ -361,7 +361,7 @@ class IndexReader:
         """The text of the newest turn that holds a stem (to find how the word is written there)."""
         row = self._db.execute(
             "SELECT t.text FROM (SELECT rowid AS doc FROM turn_words WHERE turn_words MATCH ? ORDER BY rowid DESC"
-            " LIMIT 1) m JOIN turns t ON t.doc = m.doc", ('text : "' + stem.replace('"', '""') + '"',),
+            " LIMIT 1) m JOIN turns t ON t.doc = m.doc", (f'text : "{self.stems.word_for(stem)}"',),
         ).fetchone()  # fmt: skip
         return str(row[0]) if row else None
 

@@ -231,7 +231,7 @@ def _choose(
     at_least = wanted + 6
     while True:
         docs = candidates(query, planned, reader, request.filters, at_least=at_least)
-        ranked = scorer.rank(docs, _keeper(request.filters, reader))
+        ranked = scorer.rank(docs, _keeper(query, request.filters, reader))
         chosen = _distinct(ranked, diverse=request.mode == "session-diverse")
         if len(chosen) >= wanted or len(docs) >= total or at_least > MAX_COLLAPSED * wanted:
             return chosen[:wanted]
@@ -250,7 +250,10 @@ def _most_hits(request: Request, total: int) -> int:
     return most
 
 
-def _keeper(filters: Filters, reader: IndexReader) -> Callable[[TurnRow], bool]:
+def _keeper(query: Query, filters: Filters, reader: IndexReader) -> Callable[[TurnRow], bool]:
+    """Tells whether a turn beside a candidate may be a hit too."""
+    if query.without or any(u.must for u in query.units):
+        return lambda _: False
     if filters.narrow or filters.without_session:
         return lambda turn: reader.meets(turn.doc, filters)
     return lambda turn: filters.echo or not turn.echo

@@ -8,10 +8,11 @@ named in `Query.unsearchable`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from cocorecall.analysis import CJK_RUN, bigrams, camel_parts, fold, index_text
+from cocorecall.analysis import CJK_RUN, Stemmer, bigrams, camel_parts, fold, index_text
 
 FILTER_KEYS = (
     "role", "agent", "phase", "tool", "path", "since", "until", "session", "here", "function", "outcome-type",
@@ -41,6 +42,7 @@ class Unit:
         prefix: the last stem is the beginning of a word.
         literal: folded text that a turn must contain besides (for `C++`, `.env`, `--flag`), or None.
         must: turns without it are left out.
+        expression: the unit as an FTS5 query.
         optional: nice to have, but its absence makes no match partial (a date's words, a speaker's name).
     """
 
@@ -51,12 +53,12 @@ class Unit:
     literal: str | None = None
     must: bool = False
     optional: bool = False
+    expression: str = ""
 
-    @property
-    def expression(self) -> str:
-        """The unit as an FTS5 query."""
-        quoted = '"' + " ".join(self.stems).replace('"', '""') + '"'
-        return f"{quoted} *" if self.prefix else quoted
+
+def quoted(words: Iterable[str]) -> str:
+    """Adjacent words as an FTS5 string."""
+    return '"' + " ".join(words).replace('"', '""') + '"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +97,13 @@ _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
 _EDGE_SYMBOLS = re.compile(r"^(?:--?|[.$@#/~]+)(?=\w)|(?<=\w)(?:\+{1,2}|#|%)$")
 _HAS_WORD = re.compile(r"\w")
 
-Stems = Callable[[str], tuple[str, ...]]
 
-
-def parse_query(text: str, stems: Stems, *, optional_spans: tuple[tuple[int, int], ...] = ()) -> Query:
+def parse_query(text: str, stems: Stemmer, *, optional_spans: tuple[tuple[int, int], ...] = ()) -> Query:
     """Parse what a person typed.
 
     Args:
         text: any string.
-        stems: cuts a text into index stems (`analysis.Stemmer`).
+        stems: the index's stemmer.
         optional_spans: character ranges whose words are optional (time expressions).
     """
     units: list[Unit] = []
@@ -152,10 +152,10 @@ def _filter(piece: _Piece) -> tuple[str, str] | None:
     return match["key"].lower(), match["value"].strip("\"'")
 
 
-def _units(piece: _Piece, stems: Stems) -> list[Unit]:
+def _units(piece: _Piece, stems: Stemmer) -> list[Unit]:
     if piece.quoted:
         found = stems(index_text(piece.text))
-        return [Unit(f'"{piece.text}"', found)] if found else []
+        return [_unit(f'"{piece.text}"', found, stems)] if found else []
     prefix = len(piece.text) > 1 and piece.text.endswith("*") and piece.text[-2].isalnum()
     core = piece.text.lstrip(_OPENING)
     core = core.rstrip(_CLOSING) or core
@@ -167,7 +167,7 @@ def _units(piece: _Piece, stems: Stems) -> list[Unit]:
     return _word_units(core, stems, prefix=prefix)
 
 
-def _cjk_units(core: str, stems: Stems) -> list[Unit]:
+def _cjk_units(core: str, stems: Stemmer) -> list[Unit]:
     units: list[Unit] = []
     done = 0
     for run in CJK_RUN.finditer(core):
@@ -177,12 +177,12 @@ def _cjk_units(core: str, stems: Stems) -> list[Unit]:
         body = tuple(s for pair in (pairs[:-1] or pairs) for s in stems(pair))
         if body:
             parts = body if len(body) > 1 else ()
-            units.append(Unit(run[0], body, parts=parts, prefix=len(pairs) == 1))
+            units.append(_unit(run[0], body, stems, parts=parts, prefix=len(pairs) == 1))
         done = run.end()
     return units + _word_units(core[done:], stems, prefix=False)
 
 
-def _word_units(word: str, stems: Stems, *, prefix: bool) -> list[Unit]:
+def _word_units(word: str, stems: Stemmer, *, prefix: bool) -> list[Unit]:
     if not _HAS_WORD.search(word):
         return []
     if prefix:
@@ -191,19 +191,26 @@ def _word_units(word: str, stems: Stems, *, prefix: bool) -> list[Unit]:
     if not whole:
         return []
     literal = fold(word) if _EDGE_SYMBOLS.search(word) else None
-    return [Unit(word, whole, parts=_parts(word, whole, stems), literal=literal)]
+    return [_unit(word, whole, stems, parts=_parts(word, whole, stems), literal=literal)]
 
 
-def _prefix_units(word: str, stems: Stems) -> list[Unit]:
+def _prefix_units(word: str, stems: Stemmer) -> list[Unit]:
     # the last piece is cut by hand: a stemmer would shorten it to something that begins other words
     pieces = re.findall(r"\w+", fold(word))
     if not pieces:
         return []
     head = tuple(s for piece in pieces[:-1] for s in stems(piece))
-    return [Unit(word + "*", (*head, pieces[-1].replace("_", " ").split()[-1]), prefix=True)]
+    last = pieces[-1].replace("_", " ").split()
+    return [_unit(word + "*", (*head, last[-1]), stems, prefix=True)] if last else []
 
 
-def _parts(word: str, whole: tuple[str, ...], stems: Stems) -> tuple[str, ...]:
+def _unit(shown: str, found: tuple[str, ...], stems: Stemmer, **more: Any) -> Unit:
+    prefix = bool(more.get("prefix"))
+    words = [*map(stems.word_for, found[:-1]), found[-1]] if prefix else list(map(stems.word_for, found))
+    return Unit(shown, found, expression=quoted(words) + (" *" if prefix else ""), **more)
+
+
+def _parts(word: str, whole: tuple[str, ...], stems: Stemmer) -> tuple[str, ...]:
     if len(whole) < 2:  # noqa: PLR2004 - one stem is no compound
         return ()
     names = [

@@ -39,7 +39,7 @@ from cocorecall.index.filters import Filters
 from cocorecall.index.reader import IndexReader, SessionRow, Totals, TurnRow, neighbours
 from cocorecall.index.writer import SEQ_BITS, doc_range
 from cocorecall.model import Factor, TermScore
-from cocorecall.search.query import Query, Unit
+from cocorecall.search.query import Query, Unit, quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +306,7 @@ class _Phrases:
             df = len(only) if only else df
         phrases = tuple(self._number(s) for s in spelled) if df else ()
         parts = tuple(
-            (self._number(_quoted(stem)), idf(self._totals.turns, part_df))
+            (self._number(self._quoted(stem)), idf(self._totals.turns, part_df))
             for stem in unit.parts
             if (part_df := self._reader.stem_frequency(stem))
         )
@@ -322,14 +322,13 @@ class _Phrases:
         first = unit.stems[0]
         # FTS5 merges the postings of a whole prefix for every range it is asked about; single words it seeks
         words = self._reader.vocabulary(first, first + "\U0010ffff", PREFIX_WORDS + 1)
-        return [unit.expression] if len(words) > PREFIX_WORDS else [_quoted(word) for word, _ in words]
+        return [unit.expression] if len(words) > PREFIX_WORDS else [self._quoted(word) for word, _ in words]
+
+    def _quoted(self, stem: str) -> str:
+        return quoted([self._reader.stems.word_for(stem)])
 
     def _number(self, phrase: str) -> int:
         return self._numbers.setdefault(phrase, len(self._numbers))
-
-
-def _quoted(stem: str) -> str:
-    return '"' + stem.replace('"', '""') + '"'
 
 
 def _narrowed(expression: str, query: Query) -> str:
