@@ -327,6 +327,13 @@ class Recall:
 
         return render_plain(results)
 
+    @staticmethod
+    def render_header(results: Results) -> str:
+        """The first lines of the plain form: totals before any cut, words that were missed, notes."""
+        from cocorecall.search.render import header  # noqa: PLC0415
+
+        return header(results)
+
     # --- show ----------------------------------------------------------------------------------------
 
     def show(

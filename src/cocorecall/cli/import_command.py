@@ -1,0 +1,87 @@
+"""`recall import`."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from dataclasses import asdict
+
+import click
+
+from cocorecall.cli.command import Settings, common_options, pass_settings
+from cocorecall.cli.output import counted, home_shortened, print_json, print_text
+from cocorecall.model import ImportReport, Progress
+
+_SHOWN_REASONS = 8
+
+
+@click.command("import")
+@click.option(
+    "--since", metavar="WHEN", help="Only sessions that started after: 2026-05-14, 7d, yesterday, …"
+)
+@click.option(
+    "--rebuild", is_flag=True, help="Read everything again; sessions whose files are gone are kept."
+)
+@common_options
+@pass_settings
+def command(settings: Settings, since: str | None, *, rebuild: bool) -> None:
+    """Bring new and changed transcripts into the index.
+
+    Unchanged transcripts are not opened. What cannot be read is reported and costs only itself.
+    """
+    progress = _show_progress if sys.stderr.isatty() and not settings.json else None
+    with settings.open() as recall:
+        report = recall.import_sources(since, rebuild=rebuild, progress=progress)
+    if progress:
+        sys.stderr.write("\r\x1b[K")
+    if settings.json:
+        print_json("import", asdict(report))
+    else:
+        print_text(summary(report))
+
+
+def _show_progress(progress: Progress) -> None:
+    if progress.done == progress.total or progress.done % 25 == 0:
+        sys.stderr.write(
+            f"\r\x1b[K{progress.done:,} of {progress.total:,} transcripts, {progress.turns:,} turns"
+        )
+        sys.stderr.flush()
+
+
+def summary(report: ImportReport) -> str:
+    """What an import did, in a few lines."""
+    lines = [
+        (
+            f"Sessions: {report.sessions_new:,} new, {report.sessions_changed:,} changed,"
+            f" {report.sessions_unchanged:,} unchanged, {report.sessions_gone:,} gone from disk (kept)."
+        ),
+        (
+            f"Turns: {report.turns_new:,} new, {report.turns_changed:,} changed,"
+            f" {report.turns_gone:,} left their transcript (kept)."
+        ),
+        f"Read {report.transcripts_read:,} of {counted(report.transcripts, 'transcript')}.",
+    ]
+    lines += _skipped(report)
+    if report.unknown_records:
+        kinds = ", ".join(f"{name} ({n:,})" for name, n in list(report.unknown_records.items())[:10])
+        lines.append(f"Record types not known: {kinds}.")
+    if not report.transcripts:
+        lines.append("No transcripts were found: `recall sources` shows where they are looked for.")
+    return "\n".join(lines)
+
+
+def _skipped(report: ImportReport) -> list[str]:
+    if not report.skipped:
+        return []
+    lines = [f"Skipped: {counted(sum(s.records for s in report.skipped), 'record')} or files."]
+    reasons = Counter[str]()
+    first: dict[str, str] = {}
+    for entry in report.skipped:
+        reasons[entry.reason] += entry.records
+        place = home_shortened(entry.path) + (f":{entry.line}" if entry.line else "")
+        first.setdefault(entry.reason, place)
+    for reason, n in reasons.most_common(_SHOWN_REASONS):
+        lines.append(f"  {n:,} × {reason}, first in {first[reason]}")
+    if len(reasons) > _SHOWN_REASONS:
+        lines.append(f"  … and {len(reasons) - _SHOWN_REASONS:,} more reasons: recall status")
+    return lines

@@ -1,0 +1,126 @@
+"""`recall search`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from cocorecall.cli.command import Settings, common_options, pass_settings
+from cocorecall.cli.output import on_terminal, print_json, print_text
+from cocorecall.model import Hit, Results
+from cocorecall.recall import Recall
+
+
+def _budget(_: click.Context, __: click.Parameter, given: int | None) -> int | None:
+    if given is not None and given < 1:
+        raise click.BadParameter("a budget is a positive number of tokens")
+    return given
+
+
+@click.command("search", context_settings={"ignore_unknown_options": False})
+@click.argument("words", nargs=-1, required=False)
+@click.option("--all", "every", is_flag=True, help="Every matching turn, not the best of each session.")
+@click.option("--session", metavar="ID", help="Only this session (a beginning of its id will do).")
+@click.option("--limit", type=click.IntRange(min=1), help="At most so many hits.")
+@click.option("--budget", type=int, callback=_budget, help="At most so many tokens (default 1000).")
+@click.option("--full", is_flag=True, help="Whole turns instead of excerpts.")
+@click.option("--explain", is_flag=True, help="Show how each score came about.")
+@click.option("--echo", is_flag=True, help="Find earlier CocoRecall output too.")
+@click.option("--include-current", is_flag=True, help="Find the asking session too.")
+@click.option("--role", multiple=True, help="user, assistant, tool, system, or a speaker.")
+@click.option("--agent", multiple=True, help="cortex, claude, …")
+@click.option("--phase", multiple=True, help="Sessions of this CocoPlus phase.")
+@click.option("--tool", multiple=True, help="Turns that call this tool.")
+@click.option("--since", metavar="WHEN", help="From then on: 2026-05-14, 7d, yesterday, …")
+@click.option("--until", metavar="WHEN", help="Up to the end of then.")
+@click.option("--here", is_flag=True, help="Sessions that worked in this folder or below.")
+@click.option("--path", multiple=True, metavar="GLOB", help="Transcripts whose path holds or matches this.")
+@common_options
+@pass_settings
+def command(settings: Settings, words: tuple[str, ...], **options: Any) -> None:
+    """Find the turns that answer a question, verbatim and cited.
+
+    \b
+    WORDS        any may match; rarer and more of them rank higher
+    "a phrase"   +must   -without   prefix*   role:user   since:7d
+    Anything else is literal. A query that begins with a dash: recall search -- -foo
+    """  # noqa: D301 - click's own mark for lines that stay as they are
+    query = " ".join(words)
+    if not query.strip() and not any(
+        options[k] for k in ("role", "agent", "phase", "tool", "since", "until", "here", "path", "session")
+    ):
+        raise click.UsageError("Say what to search for: recall search WORDS, or give a filter")
+    every, budget = options.pop("every"), options.pop("budget")
+    if budget is None and not (options["full"] or options["limit"]):
+        budget = 1000
+    with settings.open() as recall:
+        results = recall.search(query, all=every, budget=budget, **options)
+    if settings.json:
+        print_json("search", as_json(results))
+    elif on_terminal(settings):
+        from cocorecall.cli.search_terminal import print_results  # noqa: PLC0415 - loads rich
+
+        print_results(results)
+    else:
+        print_text(Recall.render(results))
+    if options["explain"] and not settings.json:
+        print_text(explained(results))
+
+
+def as_json(results: Results) -> dict[str, Any]:
+    """A search's document: the keys of the README's table."""
+    return {
+        "query": results.query,
+        "mode": results.mode,
+        "filters": dict(results.filters),
+        "total_turns": results.total_turns,
+        "total_sessions": results.total_sessions,
+        "returned": results.returned,
+        "budget": results.budget,
+        "tokens": results.tokens,
+        "results": [hit_as_json(hit) for hit in results.hits],
+        "words": [
+            {"word": w.word, "turns": w.turns, "sessions": w.sessions, "near": w.near} for w in results.words
+        ],
+        "notes": list(results.notes),
+    }
+
+
+_KEYS = (
+    "rank", "score", "field", "in_source", "session_id", "turn_id", "source_exists", "suggested_follow_up", "match",
+    "matched", "missed", "session_matches", "latest_turn_id", "speaker_role", "timestamp", "seq", "agent", "title",
+    "cwd", "phase_context", "source_path", "source_line", "text_hash", "text", "spans", "text_length", "highlights",
+    "tags", "also_in", "kind", "echo", "time_source",
+)  # fmt: skip
+
+
+def hit_as_json(hit: Hit) -> dict[str, Any]:
+    """One result of a search's document."""
+    out: dict[str, Any] = {key: getattr(hit, key) for key in _KEYS}
+    if hit.explanation:
+        out["explanation"] = {
+            "factors": {f.name: round(f.value, 6) for f in hit.explanation.factors},
+            "terms": [
+                {"term": t.term, "idf": round(t.idf, 6), "frequency": round(t.frequency, 6), "own": t.own,
+                 "score": round(t.score, 6)}
+                for t in hit.explanation.terms
+            ],
+        }  # fmt: skip
+    return out
+
+
+def explained(results: Results) -> str:
+    """A table of every factor and word of every hit."""
+    lines = ["", "How the scores came about:"]
+    for hit in results.hits:
+        if hit.explanation is None:
+            continue
+        lines.append(f"[{hit.rank}] {hit.turn_id}  score {hit.score:.3f}, match {hit.match:.2f}")
+        lines += [f"    {f.name:<28} {f.value:>8.3f}" for f in hit.explanation.factors]
+        lines.append(f"    {'word':<28} {'idf':>8} {'window':>8} {'here':>5} {'adds':>8}")
+        lines += [
+            f"    {t.term[:28]:<28} {t.idf:>8.3f} {t.frequency:>8.2f} {t.own:>5} {t.score:>8.3f}"
+            for t in hit.explanation.terms
+        ]
+    return "\n".join(lines)

@@ -1,0 +1,70 @@
+"""`recall status`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+
+import click
+
+from cocorecall.cli.command import Settings, common_options, pass_settings
+from cocorecall.cli.output import counted, home_shortened, print_json, print_table, print_text, size
+from cocorecall.model import StatusReport
+
+_SHOWN_FILES = 8
+
+
+@click.command("status")
+@common_options
+@pass_settings
+def command(settings: Settings) -> None:
+    """Say what is indexed, what waits, and what is wrong."""
+    with settings.open() as recall:
+        report = recall.status()
+    if settings.json:
+        print_json("status", asdict(report))
+        return
+    print_table(rows(report))
+    for line in (*_unreadable(report), *(f"! {problem}" for problem in report.problems)):
+        print_text(line)
+
+
+def rows(report: StatusReport) -> list[tuple[str, str]]:
+    """Names and values, for two columns."""
+    agents = ", ".join(f"{name} {n:,}" for name, n in report.agents.items())
+    out = [
+        ("Index", home_shortened(report.index_path)),
+        ("Size", f"{size(report.index_bytes)}, log {size(report.wal_bytes)}, free {size(report.free_bytes)}"),
+        ("Sessions", f"{report.sessions:,}" + (f" ({agents})" if agents else "")),
+        ("Turns", f"{report.turns:,}"),
+        ("Newest turn", _when(report.newest_turn)),
+        ("Last import", _when(report.last_import)),
+        (
+            "Transcripts",
+            f"{report.transcripts:,} in the sources, {report.not_indexed:,} new or changed since",
+        ),
+        ("Source gone", f"{counted(report.sessions_gone, 'session')}, kept"),
+        ("Left source", f"{counted(report.turns_not_in_source, 'turn')}, kept"),
+        ("Citations", f"{report.citations:,} recorded"),
+    ]
+    if report.phase:
+        out.append(("Phase", report.phase))
+    if report.unknown_records:
+        out.append(("Not known", ", ".join(f"{name} ({n:,})" for name, n in report.unknown_records.items())))
+    return out
+
+
+def _when(time: str | None) -> str:
+    return f"{time[:16].replace('T', ' ')} UTC" if time else "never"
+
+
+def _unreadable(report: StatusReport) -> list[str]:
+    if not report.unreadable:
+        return []
+    lines = [f"Not read: {counted(sum(s.records for s in report.unreadable), 'record')} or files"]
+    reasons = Counter((s.reason, s.path) for s in report.unreadable)
+    for (reason, path), _ in list(reasons.items())[:_SHOWN_FILES]:
+        lines.append(f"  {home_shortened(path)}: {reason}")
+    if len(reasons) > _SHOWN_FILES:
+        lines.append(f"  … and {len(reasons) - _SHOWN_FILES:,} more: recall status --json")
+    return lines
