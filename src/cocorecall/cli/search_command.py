@@ -38,7 +38,7 @@ def _budget(_: click.Context, __: click.Parameter, given: int | None) -> int | N
 @click.option("--path", multiple=True, metavar="GLOB", help="Transcripts whose path holds or matches this.")
 @common_options
 @pass_settings
-def command(settings: Settings, words: tuple[str, ...], **options: Any) -> None:
+def command(settings: Settings, /, words: tuple[str, ...], **options: Any) -> None:
     """Find the turns that answer a question, verbatim and cited.
 
     \b

@@ -39,7 +39,7 @@ from cocorecall.model import SessionView, TurnView
 @click.option("--no-pager", is_flag=True, help="Print straight to the terminal.")
 @common_options
 @pass_settings
-def command(settings: Settings, session_id: str, **options: Any) -> None:
+def command(settings: Settings, /, session_id: str, **options: Any) -> None:
     """Print a session, or one turn, as it was said.
 
     ID is a session's id, a beginning of it, or a turn's id as a search prints it (SESSION:NUMBER).

@@ -114,10 +114,7 @@ class SessionStore:
             " WHERE s.id = ? ORDER BY t.doc",
             (session_id,),
         )
-        return [
-            StoredTurn(*row[:9], bool(row[9]), row[10], row[11], bool(row[12]), _names(row[13]), row[14])
-            for row in rows
-        ]
+        return [_stored(*row) for row in rows]
 
     def calls(self, session_id: str) -> dict[int, list[CallView]]:
         """The calls of a session's turns, by `doc`."""
@@ -259,3 +256,12 @@ class SessionStore:
 
 def _names(tags: str) -> tuple[str, ...]:
     return tuple(t for t in tags.split(",") if t)
+
+
+def _stored(*row: Any) -> StoredTurn:
+    *facts, in_source, line, kind, echo, tags, thinking = row
+    doc, turn_id, seq, role, timestamp, time_source, text, text_hash, text_length = facts
+    return StoredTurn(
+        doc, turn_id, seq, role, timestamp, time_source, text, text_hash, text_length, bool(in_source), line, kind,
+        bool(echo), _names(tags), thinking,
+    )  # fmt: skip

@@ -166,7 +166,7 @@ def _understand(
     query = replace(query, units=query.units or parse_query(request.query, reader.stems).units)
 
     def nearness(instant: datetime) -> float:
-        return max(2.0 ** (-p.distance_days(instant) / PERIOD_FADE_DAYS) for p in periods)
+        return float(max(2.0 ** (-p.distance_days(instant) / PERIOD_FADE_DAYS) for p in periods))
 
     named = {s for s in map(str.lower, reader.speakers()) if s not in _ROLES and s in query.words}
     return query, Context(now, phase, nearness if periods else None, frozenset(named) | _role_asked(query))
