@@ -87,7 +87,9 @@ def _json(value: Any) -> bytes:
 
 
 def _content_key(turn: Turn, text_hash: str, payloads: Sequence[bytes | None]) -> bytes:
-    seen = f"{text_hash}\0{turn.role}\0{turn.kind}\0{turn.echo:d}\0{','.join(turn.tags)}\0{turn.timestamp}"
+    # a derived time is no fact of the turn: it may come from the file's own, which every write moves
+    own_time = turn.timestamp if turn.time_source == "own" else ""
+    seen = f"{text_hash}\0{turn.role}\0{turn.kind}\0{turn.echo:d}\0{','.join(turn.tags)}\0{own_time}"
     digest = hashlib.blake2b(seen.encode(), digest_size=8)
     for call, payload in zip(turn.calls, payloads, strict=True):
         digest.update(f"\0{call.name}\0{call.status}\0".encode())
@@ -98,13 +100,10 @@ def _content_key(turn: Turn, text_hash: str, payloads: Sequence[bytes | None]) -
 
 
 def record_key(record_id: str) -> int:
-    """A UUID's first eight bytes as SQLite's signed integer."""
-    digits = record_id.replace("-", "")
-    for start in range(len(digits) - 31):
-        try:
-            return int.from_bytes(bytes.fromhex(digits[start : start + 16]), signed=True)
-        except ValueError:
-            continue
+    """Eight bytes of a record id's digest as SQLite's signed integer.
+
+    Not of the id itself: ids that begin with a time share their first bytes.
+    """
     return int.from_bytes(hashlib.blake2b(record_id.encode(), digest_size=8).digest(), signed=True)
 
 

@@ -129,6 +129,7 @@ def _is_one_document(path: Path) -> bool:
 def _lines(transcript: Transcript) -> Iterator[Event]:
     """JSON lines: sessions as they come; turns grouped by session, in order of first appearance."""
     by_session: dict[str, list[tuple[dict[str, Any], int]]] = {}
+    line: Line | Skipped | None = None
     for line in read_lines(transcript.path):
         if isinstance(line, Skipped):
             yield line
@@ -140,6 +141,8 @@ def _lines(transcript: Transcript) -> Iterator[Event]:
             by_session.setdefault(record["session_id"], []).append((record, line.number))
         else:
             yield Skipped("line is neither a session nor a turn with a session id", line.number)
+    if line is None:
+        yield Skipped("no complete record: not whole, or still being written")
     for session_id, turns in by_session.items():
         yield from _turns_of(_head({"session_id": session_id} | _session_keys(turns), session_id), turns)
 

@@ -126,7 +126,7 @@ CREATE TABLE sources (
 ) WITHOUT ROWID;
 
 -- the first turn that holds a globally unique record; copies of it elsewhere are recognised by this.
--- key: the first eight bytes of the record's UUID
+-- key: eight bytes of the digest of the record's id
 CREATE TABLE records (key INTEGER NOT NULL PRIMARY KEY, doc INTEGER NOT NULL);
 -- where else a turn stands, by forks and resumes
 CREATE TABLE copies (

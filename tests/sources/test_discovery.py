@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from cocorecall.sources import default_sources, formats
+from cocorecall.sources.discovery import Unreadable, walk
+from transcripts import found
+
+posix_only = pytest.mark.skipif(sys.platform == "win32", reason="links and modes are different there")
+
+
+def session(path: Path, name: str = "s1") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    document = {"session_id": name, "turns": [{"role": "user", "text": "Hello"}]}
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return path
+
+
+def unreadable(root: Path) -> list[tuple[str, str]]:
+    return [(i.path.name, i.reason) for i in walk(root, formats()) if isinstance(i, Unreadable)]
+
+
+def test_folders_are_read_in_the_order_of_their_names(tmp_path: Path) -> None:
+    for name in ("b/2.json", "a/1.json", "c/d/3.json", "0.json"):
+        session(tmp_path / name)
+    (tmp_path / "notes.txt").write_text("no transcript", encoding="utf-8")
+    assert [t.path.name for t in found(tmp_path)] == ["0.json", "1.json", "2.json", "3.json"]
+
+
+def test_a_source_can_be_one_file(tmp_path: Path) -> None:
+    session(tmp_path / "other.json")
+    assert [t.path.name for t in found(session(tmp_path / "one.json"))] == ["one.json"]
+
+
+def test_a_directory_named_like_a_transcript_is_a_directory(tmp_path: Path) -> None:
+    session(tmp_path / "trap.json" / "inner.json")
+    assert [t.path.name for t in found(tmp_path)] == ["inner.json"]
+
+
+@posix_only
+def test_links_inside_are_read_once_loops_end_and_links_outside_are_reported(tmp_path: Path) -> None:
+    """Robustness F2."""
+    root = tmp_path / "root"
+    session(root / "project" / "one.json")
+    session(tmp_path / "outside" / "secret.json")
+    (root / "again").symlink_to(root / "project")
+    (root / "project" / "loop").symlink_to(root)
+    (root / "way-out").symlink_to(tmp_path / "outside")
+    (root / "broken.json").symlink_to(tmp_path / "nowhere")
+    assert len(found(root)) == 1
+    assert unreadable(root) == [("way-out", "link that leads out of the source")]
+
+
+@posix_only
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="nothing is forbidden to root")
+def test_a_forbidden_folder_is_reported(tmp_path: Path) -> None:
+    session(tmp_path / "closed" / "one.json")
+    (tmp_path / "closed").chmod(0)
+    try:
+        assert unreadable(tmp_path) == [("closed", "cannot be read: Permission denied")]
+    finally:
+        (tmp_path / "closed").chmod(0o700)
+
+
+def test_where_agents_keep_their_transcripts(tmp_path: Path) -> None:
+    project = default_sources(personal=False, home=tmp_path, environ={})
+    assert [s.folder for s in project] == [tmp_path / ".snowflake" / "cortex" / "conversations"]
+    moved = default_sources(personal=False, home=tmp_path, environ={"SNOWFLAKE_HOME": str(tmp_path / "sf")})
+    assert [s.folder for s in moved] == [tmp_path / "sf" / "cortex" / "conversations"]
+    assert default_sources(personal=True, home=tmp_path, environ={}) == []
+    (tmp_path / ".claude" / "projects").mkdir(parents=True)
+    assert [s.agent for s in default_sources(personal=True, home=tmp_path, environ={})] == ["claude"]
+
+
+def test_adding_a_format_is_adding_a_module() -> None:
+    assert [f.agent for f in formats()] == ["claude", "cortex", "reference"]
