@@ -12,7 +12,7 @@ from pathlib import Path
 
 import apsw
 import pytest
-from conftest import Project
+from projects import Project
 
 IMPORT = "import sys; from cocorecall import Recall\nwith Recall.open(sys.argv[1]) as r: r.import_sources()"
 SEARCH = (
@@ -90,9 +90,10 @@ def test_two_imports_and_five_searches_at_once(project: Project) -> None:
 def test_a_second_import_waits_and_then_names_who_holds_the_lock(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from filelock import FileLock
+
     from cocorecall import recall as door
     from cocorecall.errors import BusyError
-    from filelock import FileLock
 
     monkeypatch.setattr(door, "LOCK_SECONDS", 0.2)
     project.session("one", ("user", "Hello there"))

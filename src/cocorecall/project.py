@@ -204,8 +204,6 @@ class PhaseHistory:
 
 def read_phases(place: Place) -> PhaseHistory:
     """The phases of a project; empty where the file is missing or unreadable (CocoPlus owns it)."""
-    from cocorecall.times import parse_instant  # noqa: PLC0415 - most searches find no lifecycle file
-
     try:
         meta = json.loads((place.home / "lifecycle" / "meta.json").read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError):
@@ -213,15 +211,22 @@ def read_phases(place: Place) -> PhaseHistory:
     if not isinstance(meta, dict):
         return PhaseHistory()
     current = meta.get("current_phase")
-    completed = []
     history = meta.get("phase_history")
-    for entry in history if isinstance(history, list) else ():
+    completed = _completed(history) if isinstance(history, list) and history else ()
+    return PhaseHistory(current if isinstance(current, str) else None, completed)
+
+
+def _completed(history: list[Any]) -> tuple[tuple[str, str], ...]:
+    from cocorecall.times import parse_instant  # noqa: PLC0415 - most projects have no history yet
+
+    completed = []
+    for entry in history:
         phase = entry.get("phase") or entry.get("name") if isinstance(entry, dict) else None
         done = entry.get("completed_at") if isinstance(entry, dict) else None
         instant = parse_instant(done) if isinstance(done, str | int | float) else None
         if isinstance(phase, str) and instant:
             completed.append((instant[0], phase))
-    return PhaseHistory(current if isinstance(current, str) else None, tuple(sorted(completed)))
+    return tuple(sorted(completed))
 
 
 def keep_out_of_git(place: Place) -> None:

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from projects import Project
+from transcripts import write_lines
+
 from cocorecall import Recall
 from cocorecall.errors import SourceConfigError
 from cocorecall.model import ImportReport
-from conftest import Project
-from transcripts import write_lines
 
 CORTEX = "5f1c7f0e-3a52-4f0e-9d5b-0c6f2f6a9a11"
 
@@ -260,7 +261,7 @@ def test_the_index_is_kept_out_of_git(project: Project) -> None:
 def test_a_sources_file_that_makes_no_sense_is_named(project: Project, content: str) -> None:
     path = project.root / "cocoplus" / "recall-sources.json"
     path.write_text(content, encoding="utf-8")
-    with pytest.raises(SourceConfigError, match="recall-sources.json") as caught:
+    with pytest.raises(SourceConfigError, match=r"recall-sources\.json") as caught:
         run(project)
     assert caught.value.exit_code == 2
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from cocorecall.errors import IndexDamagedError, IndexTooNewError
 from cocorecall.index.schema import SCHEMA_VERSION, open_for_reading, open_for_writing
 

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from cocorecall.analysis import Stemmer
-from cocorecall.search.query import Query, parse_query
 from hypothesis import given
 from hypothesis import strategies as st
+
+from cocorecall.analysis import Stemmer
+from cocorecall.search.query import Query, parse_query
 
 STEMS = Stemmer()
 

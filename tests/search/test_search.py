@@ -2,19 +2,20 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from projects import Project
+
 from cocorecall import Recall
 from cocorecall.errors import UsageError
 from cocorecall.model import Hit, Results
 from cocorecall.search.excerpt import join_spans
 from cocorecall.search.tokens import estimate_tokens
-from conftest import Project
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 Search = Callable[..., Results]
 
@@ -42,8 +43,10 @@ def stocked(project: Project) -> Project:
 
 
 @pytest.fixture
-def search(stocked: Project, searched: Search) -> Search:
-    return searched
+def search(stocked: Project) -> Iterator[Search]:
+    with stocked.open() as recall:
+        recall.import_sources()
+        yield recall.search
 
 
 def hit_for(results: Results, turn_id: str) -> Hit:
@@ -151,7 +154,10 @@ def test_an_explanation_adds_up(search: Search) -> None:
     assert hit.score == pytest.approx(product, abs=1e-3)
 
 
-def test_the_same_call_twice_gives_the_same_bytes(stocked: Project, search: Search) -> None:
+def test_the_same_call_twice_gives_the_same_bytes(stocked: Project) -> None:
+    with stocked.open() as recall:
+        recall.import_sources()
+
     def answer() -> str:
         with stocked.open() as recall:
             results = recall.search("orders threshold merge key", all=True)

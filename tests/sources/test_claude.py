@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cocorecall.model import SessionHead, Turn
 from hypothesis import given
 from hypothesis import strategies as st
 from transcripts import Record, events, found, head, parsed, said, skipped, turns, unknown, write_lines
+
+from cocorecall.model import SessionHead, Turn
 
 SESSION = "0b6f0c52-7a0e-4f43-8c55-8f0d2c1d7e01"
 

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from transcripts import events, said, skipped, turns, write_lines
+
 from cocorecall.model import (
     EvaluationResult,
     FunctionTouch,
@@ -14,7 +16,6 @@ from cocorecall.model import (
     StrategyUse,
     Turn,
 )
-from transcripts import events, said, skipped, turns, write_lines
 
 SESSION: dict[str, Any] = {
     "session_id": "s1",
