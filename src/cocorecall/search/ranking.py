@@ -113,7 +113,7 @@ one): then a turn between matching turns may answer it without holding a word of
 LIGHT_WORDS = frozenset(
     "another anything ask become begin call change come currently decide describe different even ever everything"
     " feel find first give go good happen keep kind know last likely look lot many mean mention much need new"
-    " next part plan really recently say see seem show somebody someone something soon specific start still"
+    " next part plan really recently say see seem set show somebody someone something soon specific start still"
     " take talk tell thing think try type use want way well work".split()
 )
 """Words of questions that carry little content; an idf taken from a few hundred turns does not know that."""
