@@ -100,10 +100,24 @@ def cortex_history(script: Script) -> list[dict[str, Any]]:
             if not rows:
                 reminder = f"<system-reminder>Connected to dev as DANA. Working directory: {script.facts['cwd']}</system-reminder>"
                 blocks[0]["text"] = f"{reminder}\n{part.text}"
-                blocks.insert(0, {"type": "text", "text": "AGENTS.md: prefer dbt for models.", "internalOnly": True})
-            rows.append({"role": "user", "id": row_id, "content": blocks, "user_sent_time": iso(part.at), "type": "text"})
+                blocks.insert(
+                    0, {"type": "text", "text": "AGENTS.md: prefer dbt for models.", "internalOnly": True}
+                )
+            rows.append(
+                {
+                    "role": "user",
+                    "id": row_id,
+                    "content": blocks,
+                    "user_sent_time": iso(part.at),
+                    "type": "text",
+                }
+            )
         elif part.kind == "assistant":
-            blocks = [{"type": "thinking", "thinking": {"text": thinking, "signature": "c2lnbmVk"}}] if thinking else []
+            blocks = (
+                [{"type": "thinking", "thinking": {"text": thinking, "signature": "c2lnbmVk"}}]
+                if thinking
+                else []
+            )
             thinking = None
             blocks += [{"type": "text", "text": part.text}] if part.text else []
             rows.append({"role": "assistant", "id": row_id, "content": blocks})
@@ -117,7 +131,14 @@ def cortex_history(script: Script) -> list[dict[str, Any]]:
             call = calls.pop(0) if calls else ""
             body = {"name": "tool", "tool_use_id": call, "status": part.options.get("status", "success"),
                     "content": [{"type": "text", "text": part.text}]}  # fmt: skip
-            rows.append({"role": "user", "id": row_id, "type": None, "content": [{"type": "tool_result", "tool_result": body}]})
+            rows.append(
+                {
+                    "role": "user",
+                    "id": row_id,
+                    "type": None,
+                    "content": [{"type": "tool_result", "tool_result": body}],
+                }
+            )
         else:
             raise SystemExit(f"@{part.kind} is not for Cortex Code")
     return rows
@@ -125,7 +146,11 @@ def cortex_history(script: Script) -> list[dict[str, Any]]:
 
 def write_cortex(script: Script, folder: Path) -> None:
     facts, rows = script.facts, cortex_history(script)
-    meta: dict[str, Any] = {"session_id": facts["id"], "title": facts["title"], "working_directory": facts["cwd"]}
+    meta: dict[str, Any] = {
+        "session_id": facts["id"],
+        "title": facts["title"],
+        "working_directory": facts["cwd"],
+    }
     end = script.parts[-1].at
     where = folder / "cortex"
     if facts["layout"] == "folder":
@@ -140,7 +165,9 @@ def write_cortex(script: Script, folder: Path) -> None:
         meta["history"] = rows
     else:
         write_lines(where / f"{facts['id']}.history.jsonl", rows)
-    (where / f"{facts['id']}.json").write_text(json.dumps(meta, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    (where / f"{facts['id']}.json").write_text(
+        json.dumps(meta, ensure_ascii=False, indent=1) + "\n", encoding="utf-8"
+    )
 
 
 # --- Claude Code -----------------------------------------------------------------------------------------
@@ -167,7 +194,13 @@ class ClaudeWriter:
         )  # fmt: skip
 
     def assistant(self, at: datetime, message_id: str, block: dict[str, Any]) -> None:
-        message = {"id": message_id, "type": "message", "role": "assistant", "model": "model", "content": [block]}
+        message = {
+            "id": message_id,
+            "type": "message",
+            "role": "assistant",
+            "model": "model",
+            "content": [block],
+        }
         self.add("assistant", at, message=message)
 
     def take(self, n: int, part: Part) -> None:
@@ -179,7 +212,9 @@ class ClaudeWriter:
         elif part.kind == "assistant":
             self.message_id = message_id
             if self.thinking:
-                self.assistant(part.at, message_id, {"type": "thinking", "thinking": self.thinking, "signature": "c2ln"})
+                self.assistant(
+                    part.at, message_id, {"type": "thinking", "thinking": self.thinking, "signature": "c2ln"}
+                )
                 self.thinking = None
             if part.text:
                 self.assistant(part.at, message_id, {"type": "text", "text": part.text})
@@ -193,7 +228,12 @@ class ClaudeWriter:
             call = self.calls.pop(0) if self.calls else ""
             block = {"type": "tool_result", "tool_use_id": call, "content": part.text,
                      "is_error": part.options.get("status") == "error"}  # fmt: skip
-            self.add("user", part.at, message={"role": "user", "content": [block]}, toolUseResult={"stdout": part.text})
+            self.add(
+                "user",
+                part.at,
+                message={"role": "user", "content": [block]},
+                toolUseResult={"stdout": part.text},
+            )
         elif part.kind == "queued":
             self.add("attachment", part.at, attachment={"type": "queued_command", "prompt": part.text})
         elif part.kind == "compact":
@@ -224,13 +264,17 @@ def write_claude(script: Script, folder: Path, scripts: dict[str, Script]) -> No
                                     "snapshot": {}, "isSnapshotUpdate": False}]  # fmt: skip
     lines += writer.records
     if facts["title"]:
-        lines.append({"type": "ai-title", "aiTitle": facts["title"], "sessionId": facts["id"], "timestamp": iso(first)})
+        lines.append(
+            {"type": "ai-title", "aiTitle": facts["title"], "sessionId": facts["id"], "timestamp": iso(first)}
+        )
     write_lines(where / f"{facts['id']}.jsonl", lines)
     if subagent:
         beside = where / facts["id"] / "subagents"
         beside.mkdir(parents=True, exist_ok=True)
         write_lines(beside / f"agent-{subagent.name}.jsonl", subagent.records)
-        (beside / f"agent-{subagent.name}.meta.json").write_text('{"agentType": "explore"}\n', encoding="utf-8")
+        (beside / f"agent-{subagent.name}.meta.json").write_text(
+            '{"agentType": "explore"}\n', encoding="utf-8"
+        )
 
 
 def write_lines(path: Path, records: list[dict[str, Any]]) -> None:
@@ -247,7 +291,11 @@ def extras(folder: Path, scripts: dict[str, Script]) -> Iterator[Path]:
     pointer.write_text(flat.facts["id"], encoding="utf-8")
     yield pointer
     lone = folder / "cortex" / "3c1f0b6a-5f0e-4c6e-9a43-0b7d6f4c2e11.json"
-    lone.write_text(json.dumps({"session_id": lone.stem, "title": "Chat for session: 3c1f0b6a", "working_directory": "/"}) + "\n", encoding="utf-8")
+    lone.write_text(
+        json.dumps({"session_id": lone.stem, "title": "Chat for session: 3c1f0b6a", "working_directory": "/"})
+        + "\n",
+        encoding="utf-8",
+    )
     yield lone
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from cli_run import recall_process
 from hypothesis import HealthCheck, settings
 from projects import Project
 
@@ -21,3 +22,22 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     for name in ("COCORECALL_SESSION", "COCO_SESSION_ID", "CLAUDE_SESSION_ID"):
         monkeypatch.delenv(name, raising=False)
     return Project(tmp_path / "project")
+
+
+@pytest.fixture
+def stocked(project: Project) -> Project:
+    project.session(
+        "threshold",
+        ("user", "Let us settle the threshold of classify_ticket."),
+        (
+            "assistant",
+            "Decision: the threshold of classify_ticket is 0.85.\nPrecision matters more here.\nAgreed by all.",
+        ),
+        ("user", "Thanks. And the merge key?"),
+        title="Ticket classifier",
+    )
+    project.session(
+        "orders", ("user", "Why does dedupe_orders fail?"), ("assistant", "The merge key of orders moved.")
+    )
+    assert recall_process(project.root, "import").returncode == 0
+    return project

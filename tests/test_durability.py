@@ -41,7 +41,7 @@ def indexed_turns(index: Path) -> int:
         turns = connection.execute("SELECT count(*) FROM turns").fetchall()[0][0]
         words = connection.execute("SELECT count(*) FROM turn_words_docsize").fetchall()[0][0]
         assert turns == words
-        return int(turns)
+        return int(turns or 0)
     finally:
         connection.close()
 

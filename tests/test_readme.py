@@ -12,7 +12,9 @@ from cli_run import recall_process
 
 ROOT = Path(__file__).parents[1]
 BLOCKS = re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
-COMMANDS = [line.removeprefix("$ ") for block in BLOCKS for line in block.splitlines() if line.startswith("$ ")]
+COMMANDS = [
+    line.removeprefix("$ ") for block in BLOCKS for line in block.splitlines() if line.startswith("$ ")
+]
 
 
 @pytest.fixture(scope="module")

@@ -24,8 +24,9 @@ from pathlib import Path
 
 import apsw
 import orjson
-from cocorecall import Recall
 from corpus import write_corpus
+
+from cocorecall import Recall
 
 WORDS = [
     "threshold backfill late", "why does the module keep its attribute", "class return self", "exception traceback",

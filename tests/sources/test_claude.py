@@ -181,7 +181,7 @@ def test_a_subagents_file_is_a_session_of_its_own(tmp_path: Path) -> None:
         '{"agentType": "explore"}', encoding="utf-8"
     )
     (folder / SESSION / "subagents" / "journal.jsonl").write_text('{"type": "step"}\n', encoding="utf-8")
-    heads = {}
+    heads: dict[str, SessionHead] = {}
     for transcript in found(tmp_path):
         heads |= {e.id: e for e in parsed(transcript) if isinstance(e, SessionHead)}
     assert heads["agent-a1b2"].parent_id == SESSION
