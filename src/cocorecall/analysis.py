@@ -192,7 +192,7 @@ CUE_NUMBER: Final = 4
 CUE_REASON: Final = 8
 """Bits of a turn's `cues`: it ends as a question; it names a time; a number; a reason."""
 
-_CUE_CHARS = 1_200
+_CUE_CHARS = 800
 _TIME_WORDS = frozenset(
     "yesterday today tonight tomorrow ago last next week weeks weekend weekends month months year years sprint since"
     " recently monday tuesday wednesday thursday friday saturday sunday january february march april june july"

@@ -10,23 +10,12 @@ import contextlib
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from cocorecall.errors import BusyError, RecallError, UsageError
-from cocorecall.model import (
-    ForgetReport,
-    ImportReport,
-    Progress,
-    Results,
-    SessionInfo,
-    SessionView,
-    SourceReport,
-    StatusReport,
-)
 from cocorecall.project import Place, Source, find_project, personal_place, read_phases, read_sources
 
 if TYPE_CHECKING:
@@ -35,6 +24,16 @@ if TYPE_CHECKING:
     from cocorecall.index.filters import Filters
     from cocorecall.index.reader import IndexReader
     from cocorecall.index.sessions import SessionStore
+    from cocorecall.model import (
+        ForgetReport,
+        ImportReport,
+        Progress,
+        Results,
+        SessionInfo,
+        SessionView,
+        SourceReport,
+        StatusReport,
+    )
 
 LOCK_SECONDS = 10.0
 """How long an import waits for another one to end."""
@@ -161,7 +160,7 @@ class Recall:
             lock.release()
 
     def _with_receipt(self, report: ImportReport, now: str) -> ImportReport:
-        from dataclasses import replace  # noqa: PLC0415
+        from dataclasses import asdict, replace  # noqa: PLC0415
 
         from cocorecall.project import write_text  # noqa: PLC0415
 
@@ -289,6 +288,8 @@ class Recall:
         return (f"The asking session {current} is left out; --include-current adds it.",) if current else ()
 
     def _nothing_indexed(self, query: str, budget: int | None) -> Results:
+        from cocorecall.model import Results  # noqa: PLC0415
+
         waiting = self._waiting_transcripts()
         note = f"Nothing is indexed yet; {waiting:,} transcripts wait: run `recall import`."
         if not waiting:
@@ -309,12 +310,12 @@ class Recall:
         import apsw  # noqa: PLC0415 - loaded by the search already
 
         cited = [(h.session_id, h.turn_id, h.source_exists) for h in results.hits]
-        connection = self._connection
-        if connection is None:
+        connection, reader = self._connection, self._reader
+        if connection is None or reader is None:
             return
         connection.set_busy_timeout(20)
         try:
-            self._store().record_citations(results.query, cited, self._now())
+            reader.record_citations(results.query, cited, self._now())
         except apsw.Error:
             return
         finally:
@@ -426,6 +427,8 @@ class Recall:
         return tuple(self._source_report(s, configured=configured) for s in self._sources())
 
     def _source_report(self, source: Source, *, configured: bool) -> SourceReport:
+        from cocorecall.model import SourceReport  # noqa: PLC0415
+
         folder = str(source.folder)
         sessions, turns, last = 0, 0, None
         if self._connection is not None:
@@ -514,6 +517,7 @@ class Recall:
         """
         from cocorecall.index.schema import open_for_writing  # noqa: PLC0415
         from cocorecall.index.sessions import SessionStore  # noqa: PLC0415
+        from cocorecall.model import ForgetReport  # noqa: PLC0415
 
         sid = self._resolve(session_id)
         with self._import_lock():

@@ -8,7 +8,8 @@ from typing import Any
 
 import apsw
 
-from cocorecall.index.writer import FACET_TABLES, SEQ_BITS, IndexWriter
+from cocorecall.index.docs import SEQ_BITS
+from cocorecall.index.writer import FACET_TABLES, IndexWriter
 
 _UNKNOWN_TIME = "1970-01-01T00:00:00.000Z"
 

@@ -14,8 +14,8 @@ import apsw
 import orjson
 
 from cocorecall.analysis import Stemmer, calls_text
+from cocorecall.index.docs import MAX_SEQ, SEQ_BITS, doc_range, load_payload
 from cocorecall.index.filters import Filters, condition
-from cocorecall.index.writer import MAX_SEQ, SEQ_BITS, doc_range, load_payload
 
 FIELDS = ("text", "calls", "tags")
 """Columns of the full-text index, in order."""
@@ -348,6 +348,16 @@ class IndexReader:
             str(s)
             for (s,) in self._all("SELECT session_id FROM copies WHERE doc = ? ORDER BY session_id", (doc,))
         ]
+
+    # --- citations ---
+
+    def record_citations(self, query: str, cited: Sequence[tuple[str, str, bool]], now: str) -> None:
+        """Note what an answer cited: (session id, turn id, source exists)."""
+        with self._db:
+            self._db.executemany(
+                "INSERT INTO citations VALUES (?, ?, ?, ?, ?)",
+                [(query, s, t, int(e), now) for s, t, e in cited],
+            )
 
     # --- spelling ---
 

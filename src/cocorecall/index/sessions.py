@@ -10,7 +10,8 @@ from typing import Any
 
 import apsw
 
-from cocorecall.index.writer import FACET_TABLES, doc_range
+from cocorecall.index.docs import doc_range
+from cocorecall.index.writer import FACET_TABLES
 from cocorecall.model import CallView, SessionInfo, SkippedInput
 
 
@@ -135,16 +136,6 @@ class SessionStore:
             (session_id,),
         ).fetchone()
         return str(row[0]) if row else None
-
-    # --- citations ---
-
-    def record_citations(self, query: str, cited: Sequence[tuple[str, str, bool]], now: str) -> None:
-        """Note what an answer cited: (session id, turn id, source exists)."""
-        with self._db:
-            self._db.executemany(
-                "INSERT INTO citations VALUES (?, ?, ?, ?, ?)",
-                [(query, s, t, int(e), now) for s, t, e in cited],
-            )
 
     # --- the whole index ---
 

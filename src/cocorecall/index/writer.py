@@ -16,6 +16,7 @@ import apsw
 import orjson
 
 from cocorecall.analysis import calls_text, cues, index_text
+from cocorecall.index.docs import MAX_SEQ, SEQ_BITS, doc_range, load_payload, turn_id
 from cocorecall.model import (
     Entity,
     EvaluationResult,
@@ -27,20 +28,6 @@ from cocorecall.model import (
     StrategyUse,
     Turn,
 )
-
-SEQ_BITS = 24
-"""Bits of a `doc` that hold the turn's `seq`: sessions of up to 16 million turns."""
-MAX_SEQ = (1 << SEQ_BITS) - 1
-
-
-def doc_range(number: int) -> tuple[int, int]:
-    """First and last `doc` that a session's turns can have."""
-    return number << SEQ_BITS, (number << SEQ_BITS) | MAX_SEQ
-
-
-def turn_id(session_id: str, seq: int) -> str:
-    """The turn's id: `<session id>:<seq>`."""
-    return f"{session_id}:{seq}"
 
 
 @dataclass(slots=True)
@@ -551,11 +538,6 @@ class IndexWriter:
 
 LARGE_IMPORT = 2_000
 """Turns from which on an import merges the whole full-text index (0.3 s for 100,000 turns)."""
-
-
-def load_payload(payload: str | None) -> Any:
-    """A stored payload as a JSON value."""
-    return None if payload is None else orjson.loads(payload)
 
 
 FACET_TABLES = (

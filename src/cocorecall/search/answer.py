@@ -9,9 +9,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cocorecall.index.docs import MAX_SEQ, turn_id
 from cocorecall.index.filters import Filters
 from cocorecall.index.reader import IndexReader, TurnRow, TurnText
-from cocorecall.index.writer import MAX_SEQ, turn_id
 from cocorecall.model import Explanation, Hit, Results, WordReport
 from cocorecall.search.excerpt import Excerpt, Match, make_excerpt, pack, whole
 from cocorecall.search.follow_up import FollowUp

@@ -35,9 +35,9 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from cocorecall.analysis import CUE_ASKS, CUE_NUMBER, CUE_REASON, CUE_TIME
+from cocorecall.index.docs import SEQ_BITS, doc_range
 from cocorecall.index.filters import Filters
 from cocorecall.index.reader import IndexReader, SessionRow, Totals, TurnRow, neighbours
-from cocorecall.index.writer import SEQ_BITS, doc_range
 from cocorecall.model import Factor, TermScore
 from cocorecall.search.query import Query, Unit, quoted
 

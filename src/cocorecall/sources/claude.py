@@ -59,6 +59,8 @@ _DROPPED = re.compile(
 )
 """User texts that no person wrote."""
 
+_DROPPED_STARTS = ("[", "Caveat", "Stop hook", "No response")
+
 _LEADING_TAG = re.compile(
     r"\s*<(ide_opened_file|ide_selection|ide_diagnostics|user-prompt-submit-hook|new-diagnostics)>.*?</\1>\s*",
     re.DOTALL,
@@ -305,7 +307,7 @@ class _Session:
             yield from self._hold(
                 Turn(
                     "assistant", text, native_id=message.message_id, record_ids=_global(message.records),
-                    timestamp=message.timestamp, zoned=message.zoned, thinking=join_texts(message.thinking),
+                    timestamp=message.timestamp, zoned=message.zoned, time_source="own" if message.timestamp else "none", thinking=join_texts(message.thinking),
                     calls=calls, line=message.line, cwd=message.cwd, text_length=length,
                 )
             )  # fmt: skip
@@ -346,6 +348,8 @@ class _Session:
 
     def _spoken(self, text: str) -> tuple[str, str]:
         """Who speaks and what is left of a user record's text without noise."""
+        if "<" not in text and not text.startswith(_DROPPED_STARTS):
+            return "user", text
         text = without_reminders(text)
         while (tag := _LEADING_TAG.match(text)) is not None:
             text = text[tag.end() :]
@@ -397,7 +401,7 @@ class _Session:
         native = f"{uuid}{suffix}" if isinstance(uuid, str) else None
         records = () if suffix or not isinstance(uuid, str) else _global([uuid])
         return Turn(
-            role, text, native_id=native, record_ids=records, timestamp=timestamp, zoned=zoned, line=line.number,
+            role, text, native_id=native, record_ids=records, timestamp=timestamp, zoned=zoned, time_source="own" if timestamp else "none", line=line.number,
             cwd=_text(record.get("cwd")), text_length=length, **more,
         )  # fmt: skip
 

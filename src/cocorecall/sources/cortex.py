@@ -219,7 +219,14 @@ class _Session:
         )
         records = (native,) if native and is_global_id(native) else ()
         return Turn(
-            role, "", native_id=native, record_ids=records, timestamp=timestamp, zoned=zoned, line=line
+            role,
+            "",
+            native_id=native,
+            record_ids=records,
+            timestamp=timestamp,
+            zoned=zoned,
+            time_source="own" if timestamp else "none",
+            line=line,
         )
 
     def _tool_turn(self, turn: Turn, content: Content) -> Turn:

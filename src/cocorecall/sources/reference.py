@@ -210,6 +210,7 @@ def _turn(record: dict[str, Any], line: int | None, seq: int) -> Turn:
         native_id=storable(native) if isinstance(native, str) else None,
         timestamp=timestamp,
         zoned=zoned,
+        time_source="own" if timestamp else "none",
         thinking=thinking,
         calls=(*parts.calls, *_calls(record.get("tool_calls"))),
         results=tuple(r for r, _ in parts.results),

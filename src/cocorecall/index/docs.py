@@ -1,0 +1,26 @@
+"""How turns are numbered in the index: `doc` = the session's number << 24 | the turn's `seq`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+
+SEQ_BITS = 24
+"""Bits of a `doc` that hold the turn's `seq`: sessions of up to 16 million turns."""
+MAX_SEQ = (1 << SEQ_BITS) - 1
+
+
+def doc_range(number: int) -> tuple[int, int]:
+    """First and last `doc` that a session's turns can have."""
+    return number << SEQ_BITS, (number << SEQ_BITS) | MAX_SEQ
+
+
+def turn_id(session_id: str, seq: int) -> str:
+    """The turn's id: `<session id>:<seq>`."""
+    return f"{session_id}:{seq}"
+
+
+def load_payload(payload: str | None) -> Any:
+    """A stored payload as a JSON value."""
+    return None if payload is None else orjson.loads(payload)

@@ -1,0 +1,245 @@
+"""What the other commands return: import, show, sources, status, forget."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from cocorecall.model.results import Span
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedInput:
+    """Something of a source that an import left out, and why.
+
+    Attributes:
+        path: the file or folder.
+        line: 1-based line, where the reason lies in one line.
+        records: how many records the reason stands for (unlike reasons of one file are apart).
+    """
+
+    path: str
+    reason: str
+    line: int | None = None
+    records: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What one import did.
+
+    Attributes:
+        sessions_new: sessions that the index did not know.
+        sessions_changed: known sessions of which a turn was added, changed or has gone.
+        sessions_unchanged: known sessions whose files were not opened, or held nothing new.
+        sessions_gone: sessions whose transcript is no longer there; their turns are kept.
+        turns_new: turns added.
+        turns_changed: turns whose text or calls were rewritten in place.
+        turns_gone: turns that have left their transcript (compaction, rewind); kept, `in_source: false`.
+        transcripts: transcripts found in the sources.
+        transcripts_read: of these, how many were opened.
+        bytes_read: bytes of transcripts that were read.
+        skipped: what was left out, by reason.
+        unknown_records: records of a type that no parser knows, by type.
+        receipt: path of the receipt, or None where it could not be written.
+    """
+
+    sessions_new: int = 0
+    sessions_changed: int = 0
+    sessions_unchanged: int = 0
+    sessions_gone: int = 0
+    turns_new: int = 0
+    turns_changed: int = 0
+    turns_gone: int = 0
+    transcripts: int = 0
+    transcripts_read: int = 0
+    bytes_read: int = 0
+    skipped: tuple[SkippedInput, ...] = ()
+    unknown_records: Mapping[str, int] = field(default_factory=dict)
+    receipt: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a running import is; handed to the caller's callback.
+
+    Attributes:
+        done: transcripts dealt with.
+        total: transcripts to deal with.
+        turns: turns written so far.
+    """
+
+    done: int
+    total: int
+    turns: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """A session as the index knows it.
+
+    Attributes:
+        turns: how many turns are indexed.
+        also_at: other sessions that hold copies of its turns (forks, resumes).
+    """
+
+    session_id: str
+    agent: str
+    title: str | None
+    cwd: str | None
+    git_branch: str | None
+    start_time: str
+    end_time: str
+    phase_context: str | None
+    parent_id: str | None
+    session_type: str | None
+    source_path: str
+    source_exists: bool
+    turns: int
+    summary: str | None = None
+    entity_tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CallView:
+    """A tool call as `show` prints it.
+
+    Attributes:
+        payload: the tool's input as JSON text.
+    """
+
+    name: str
+    payload: str
+    status: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnView:
+    """One turn as `show` prints it, whole.
+
+    Attributes:
+        matched: whether the turn matches the originating query.
+        highlights: offsets of matched words in `text`.
+        spans: the parts of `text` to print: all of it, or the context lines round each match.
+        text_length: true length in characters; longer than `text` where the index holds a cut text.
+        omitted_before: turns left out between this one and the one before it in the view.
+    """
+
+    turn_id: str
+    seq: int
+    speaker_role: str
+    timestamp: str
+    time_source: str
+    text: str
+    spans: tuple[Span, ...]
+    highlights: tuple[Span, ...]
+    matched: bool
+    text_hash: str
+    text_length: int
+    in_source: bool
+    source_line: int | None
+    kind: str
+    echo: bool
+    tags: tuple[str, ...]
+    calls: tuple[CallView, ...]
+    thinking: str
+    omitted_before: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SessionView:
+    """The answer to `show`.
+
+    Attributes:
+        query: the query whose matches are highlighted; None where none is known.
+        turns: the turns to print, in order.
+        omitted_after: turns left out after the last one shown.
+        shared_turns: turns at the start of the transcript that are copies of another session's, which
+            holds them in the index.
+        shared_with: the session that holds them.
+    """
+
+    session: SessionInfo
+    query: str | None
+    turns: tuple[TurnView, ...]
+    omitted_after: int = 0
+    shared_turns: int = 0
+    shared_with: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceReport:
+    """A configured source.
+
+    Attributes:
+        agent: as configured, or None where it is told from the files.
+        exists: whether the path is there now.
+        sessions: sessions indexed from it.
+        last_import: when it was last scanned; None before its first import.
+        configured: False for the built-in default that stands in where no sources file exists.
+    """
+
+    path: str
+    agent: str | None
+    description: str | None
+    exists: bool
+    sessions: int
+    turns: int
+    last_import: str | None
+    configured: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StatusReport:
+    """The state of an index.
+
+    Attributes:
+        project: the project's folder; None for the personal index.
+        index_path: the database file.
+        index_bytes: size of the database file.
+        wal_bytes: size of its write-ahead log.
+        free_bytes: unused pages inside the database file.
+        not_indexed: transcripts that lie in the sources and are not indexed (new or changed since).
+        sessions_gone: indexed sessions whose source no longer exists.
+        turns_not_in_source: turns kept although their transcript dropped them.
+        unreadable: transcripts that the last import could not use, with reasons.
+        unknown_records: record types that no parser knew, with counts.
+        citations: citations recorded by searches.
+        phase: the project's current phase.
+        problems: what is wrong with the index or its sources, one sentence each, with its remedy.
+    """
+
+    project: str | None
+    index_path: str
+    index_bytes: int
+    wal_bytes: int
+    free_bytes: int
+    schema_version: int
+    sessions: int
+    turns: int
+    agents: Mapping[str, int]
+    last_import: str | None
+    newest_turn: str | None
+    transcripts: int
+    not_indexed: int
+    sessions_gone: int
+    turns_not_in_source: int
+    unreadable: tuple[SkippedInput, ...]
+    unknown_records: Mapping[str, int]
+    citations: int
+    phase: str | None
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetReport:
+    """What `forget` removed, and what it cannot reach.
+
+    Attributes:
+        remaining: copies that lie outside the index: the agent's own files.
+    """
+
+    session_id: str
+    turns: int
+    citations: int
+    remaining: tuple[str, ...]
