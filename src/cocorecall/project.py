@@ -9,9 +9,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from cocorecall.errors import NotInitializedError, SourceConfigError
 
@@ -23,8 +22,7 @@ IGNORED = ("recall.db", "recall.db-wal", "recall.db-shm", "recall.db.lock", "rec
 SOURCES_FILE = "recall-sources.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """A configured place where an agent keeps transcripts.
 
     Attributes:
@@ -40,8 +38,7 @@ class Source:
     description: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A project's (or the person's) index and what belongs to it.
 
     Attributes:
@@ -185,8 +182,7 @@ def write_text(path: Path, text: str) -> None:
 # --- what CocoPlus says ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class PhaseHistory:
+class PhaseHistory(NamedTuple):
     """The project's CocoPlus phases, from `.cocoplus/lifecycle/meta.json`.
 
     Attributes:
@@ -195,7 +191,7 @@ class PhaseHistory:
     """
 
     current: str | None = None
-    completed: tuple[tuple[str, str], ...] = field(default=())
+    completed: tuple[tuple[str, str], ...] = ()
 
     def at(self, instant: str) -> str | None:
         """The phase in force at an instant (ISO 8601 UTC): the first that was completed after it."""

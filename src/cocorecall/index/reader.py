@@ -7,8 +7,7 @@ turns are never ranked over all of them (see `search.candidates`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import apsw
 import orjson
@@ -24,8 +23,7 @@ FIELD_WEIGHTS = (1.0, 0.4, 0.6)
 """How much a word counts in each field, for the first stage's bm25 and for the ranking alike."""
 
 
-@dataclass(frozen=True, slots=True)
-class Totals:
+class Totals(NamedTuple):
     """Size of the index."""
 
     turns: int
@@ -33,8 +31,7 @@ class Totals:
     chars: int
 
 
-@dataclass(frozen=True, slots=True)
-class TurnRow:
+class TurnRow(NamedTuple):
     """What ranking needs of a turn, without its text."""
 
     doc: int
@@ -52,8 +49,7 @@ class TurnRow:
         return self.doc >> SEQ_BITS
 
 
-@dataclass(frozen=True, slots=True)
-class SessionRow:
+class SessionRow(NamedTuple):
     """What ranking and citations need of a session."""
 
     number: int
@@ -68,8 +64,7 @@ class SessionRow:
     chars: int
 
 
-@dataclass(frozen=True, slots=True)
-class TurnText:
+class TurnText(NamedTuple):
     """A turn as a hit shows it."""
 
     doc: int

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cocorecall.index.docs import MAX_SEQ, turn_id
 from cocorecall.index.filters import Filters
@@ -38,8 +38,7 @@ PERIOD_FADE_DAYS = 5.0
 """Outside a time that the query names, its lift halves every so many days: what happened is told later."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """What is asked, with options and inline filters already put together.
 
     Attributes:
@@ -54,13 +53,12 @@ class Request:
     budget: int | None = DEFAULT_BUDGET
     full: bool = False
     explain: bool = False
-    filters: Filters = field(default_factory=Filters)
+    filters: Filters = Filters()
     shown_filters: tuple[tuple[str, Any], ...] = ()
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A hit before its excerpt is cut: the turn, the text that matched, and where.
 
     Attributes:
@@ -163,7 +161,7 @@ def _understand(
 ) -> tuple[Query, Context]:
     periods = _periods(request.query, now)
     query = parse_query(request.query, reader.stems, optional_spans=tuple(p.span for p in periods))
-    query = replace(query, units=query.units or parse_query(request.query, reader.stems).units)
+    query = query._replace(units=query.units or parse_query(request.query, reader.stems).units)
 
     def nearness(instant: datetime) -> float:
         return float(max(2.0 ** (-p.distance_days(instant) / PERIOD_FADE_DAYS) for p in periods))
@@ -212,8 +210,7 @@ def _periods(text: str, now: datetime) -> list[Period]:
 # --- candidates to hits --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
+class Chosen(NamedTuple):
     """A ranked turn that the answer may show, and where else the same words stand."""
 
     ranked: Ranked
@@ -274,8 +271,7 @@ def _distinct(ranked: list[Ranked], *, diverse: bool) -> list[Chosen]:
     return [Chosen(r, tuple(sorted(also[k] - {r.session.session_id}))) for k, r in first.items()]
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(NamedTuple):
     """A turn with the field that matched best and the places of the matches in it."""
 
     chosen: Chosen
@@ -366,8 +362,7 @@ def _weight(matches: Sequence[Match]) -> float:
 # --- the budget ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
+class _Item(NamedTuple):
     """A turn's claim on the budget, as `pack` reads it."""
 
     fixed: int
@@ -381,7 +376,7 @@ def _within_budget(draft: Results, found: list[_Found], composer: _Composer, req
     if request.budget is None:
         hits = [composer.hit(n, f, whole(f.body, f.matches)) for n, f in enumerate(found, 1)]
         return _priced(replace(draft, hits=tuple(hits)))
-    items = [_item(n, f, most=request.budget, full=request.full) for n, f in enumerate(found, 1)]
+    items = [_item(n, f, full=request.full) for n, f in enumerate(found, 1)]
     room = (
         request.budget - estimate_tokens(render_plain(replace(draft, returned=len(found)))) - _FOOTER_TOKENS
     )
@@ -397,19 +392,25 @@ def _within_budget(draft: Results, found: list[_Found], composer: _Composer, req
 _FOOTER_TOKENS = estimate_tokens("\n\n" + FOOTER)
 _FLOOR = 28
 """Tokens of the shortest excerpt that is worth its citation line: about a sentence."""
-_LONGEST_TOKEN = 8
-"""Characters that a token rarely exceeds."""
+_SAMPLE = 800
+"""Characters of a text that are priced to know about how long it is."""
 _NAME_TOKENS = 9
 """What a citation line spends on its follow-up and its marks, before they are known."""
 
 
-def _item(rank: int, found: _Found, *, most: int, full: bool) -> _Item:
+def _item(rank: int, found: _Found, *, full: bool) -> _Item:
     turn = found.chosen.ranked.turn
     line = f"[{rank}] {found.turn.turn_id} {turn.role} {turn.timestamp[:10]} source ok, next: "
-    # a long text costs more than is left whatever its end holds
-    size = estimate_tokens(found.body[: most * _LONGEST_TOKEN])
+    size = _size(found.body)
     floor = size if full else min(size, _FLOOR)
     return _Item(estimate_tokens(line) + _NAME_TOKENS, size, floor, found.chosen.ranked.score)
+
+
+def _size(body: str) -> int:
+    """Tokens of a whole text; of a long one about, from its beginning: it will be cut in any case."""
+    if len(body) <= _SAMPLE:
+        return estimate_tokens(body)
+    return estimate_tokens(body[:_SAMPLE]) * len(body) // _SAMPLE
 
 
 def _cut(found: _Found, grant: int) -> Excerpt:

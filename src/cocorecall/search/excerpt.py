@@ -11,16 +11,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from cocorecall.model import Span
 
 Cost = Callable[[str], int]
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(NamedTuple):
     """One occurrence of a query word.
 
     Attributes:
@@ -36,8 +34,7 @@ class Match:
     weight: float
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
+class Excerpt(NamedTuple):
     """What is shown of a text.
 
     Attributes:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from cocorecall.analysis import CJK_RUN, Stemmer, bigrams, camel_parts, fold, index_text
 
@@ -31,8 +30,7 @@ STOP_WORDS = frozenset(
 """English words that carry no content of their own; they count only where nothing else is asked."""
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(NamedTuple):
     """One thing asked for: a word, a name, a phrase, a prefix.
 
     Attributes:
@@ -61,8 +59,7 @@ def quoted(words: Iterable[str]) -> str:
     return '"' + " ".join(words).replace('"', '""') + '"'
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(NamedTuple):
     """A parsed query.
 
     Attributes:
@@ -78,11 +75,10 @@ class Query:
     without: tuple[Unit, ...] = ()
     filters: tuple[tuple[str, str], ...] = ()
     unsearchable: tuple[str, ...] = ()
-    words: tuple[str, ...] = field(default=())
+    words: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
+class _Piece(NamedTuple):
     text: str
     sign: str
     quoted: bool
@@ -122,7 +118,7 @@ def parse_query(text: str, stems: Stemmer, *, optional_spans: tuple[tuple[int, i
             without.extend(made)
         else:
             optional = any(a <= piece.span[0] < b for a, b in optional_spans)
-            units.extend(replace(u, must=piece.sign == "+", optional=optional) for u in made)
+            units.extend(u._replace(must=piece.sign == "+", optional=optional) for u in made)
     return Query(
         text,
         _without_stop_words(_distinct(units)),
@@ -226,7 +222,7 @@ def _distinct(units: list[Unit]) -> list[Unit]:
         key = (unit.stems, unit.prefix, unit.literal)
         known = by_key.get(key)
         if known:
-            unit = replace(known, must=known.must or unit.must, optional=known.optional and unit.optional)  # noqa: PLW2901
+            unit = known._replace(must=known.must or unit.must, optional=known.optional and unit.optional)  # noqa: PLW2901
         by_key[key] = unit
     return list(by_key.values())
 

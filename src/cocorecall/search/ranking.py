@@ -31,8 +31,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from cocorecall.analysis import CUE_ASKS, CUE_NUMBER, CUE_REASON, CUE_TIME
 from cocorecall.index.docs import SEQ_BITS, doc_range
@@ -42,8 +42,7 @@ from cocorecall.model import Factor, TermScore
 from cocorecall.search.query import Query, Unit, quoted
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
+class Weights(NamedTuple):
     """Every constant of the formula, so that a benchmark can take one out.
 
     Attributes:
@@ -131,8 +130,7 @@ _ASKED_FOR = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """A unit of the query with what the index says of it.
 
     Attributes:
@@ -158,8 +156,7 @@ class Term:
         return bool(self.phrases)
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """A query as the index is asked for it.
 
     Attributes:
@@ -185,8 +182,7 @@ class Plan:
         return [t for t in self.terms if not t.unit.optional] or list(self.terms)
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(NamedTuple):
     """What a search knows besides the words.
 
     Attributes:
@@ -203,8 +199,7 @@ class Context:
     speakers: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(NamedTuple):
     """A scored turn.
 
     Attributes:
@@ -221,8 +216,7 @@ class Ranked:
     holds: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Detail:
+class Detail(NamedTuple):
     """What a scored turn matched, and how its score came about."""
 
     matched: tuple[Unit, ...]
@@ -251,7 +245,7 @@ def plan(query: Query, reader: IndexReader, weights: Weights = WEIGHTS) -> Plan:
     def weighed(unit: Unit) -> Term:
         term = phrases.term(unit)
         return (
-            replace(term, idf=term.idf * weights.light)
+            term._replace(idf=term.idf * weights.light)
             if unit.stems[0] in light and len(unit.stems) == 1
             else term
         )
