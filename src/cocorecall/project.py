@@ -6,7 +6,6 @@ of version control. Knows nothing of SQLite or of transcripts.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -114,6 +113,8 @@ def read_sources(place: Place, environ: Mapping[str, str] = os.environ) -> list[
 
 
 def _source_items(text: str, path: Path) -> list[Any]:
+    import json  # noqa: PLC0415
+
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -129,7 +130,7 @@ def _source(item: Any, place: Place, environ: Mapping[str, str]) -> Source:
     path = entry.get("path") if isinstance(entry, dict) else None
     if not isinstance(path, str) or not path.strip():
         raise SourceConfigError(
-            f"{place.sources_path}: {json.dumps(item)[:60]} is no source.",
+            f"{place.sources_path}: {item!r:.60} is no source.",
             'A source is a path string or {"path": "…", "agent": "…", "description": "…"}.',
         )
     agent, description = entry.get("agent"), entry.get("description")
@@ -155,6 +156,8 @@ def _expand(path: str, environ: Mapping[str, str]) -> Path:
 
 def write_sources(place: Place, sources: list[Source]) -> None:
     """Write the sources file, atomically, keys of other tools beside `sources` kept."""
+    import json  # noqa: PLC0415
+
     kept: dict[str, Any] = {}
     try:
         data = json.loads(place.sources_path.read_text(encoding="utf-8-sig"))
@@ -201,8 +204,14 @@ class PhaseHistory(NamedTuple):
 def read_phases(place: Place) -> PhaseHistory:
     """The phases of a project; empty where the file is missing or unreadable (CocoPlus owns it)."""
     try:
-        meta = json.loads((place.home / "lifecycle" / "meta.json").read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError, RecursionError):
+        text = (place.home / "lifecycle" / "meta.json").read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError):
+        return PhaseHistory()
+    import json  # noqa: PLC0415 - most projects a search runs in have no such file
+
+    try:
+        meta = json.loads(text)
+    except (ValueError, RecursionError):
         return PhaseHistory()
     if not isinstance(meta, dict):
         return PhaseHistory()

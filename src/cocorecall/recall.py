@@ -7,7 +7,6 @@ sees SQL or a parser. Heavy parts load inside the method that needs them: a sear
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -160,6 +159,7 @@ class Recall:
             lock.release()
 
     def _with_receipt(self, report: ImportReport, now: str) -> ImportReport:
+        import json  # noqa: PLC0415
         from dataclasses import asdict, replace  # noqa: PLC0415
 
         from cocorecall.project import write_text  # noqa: PLC0415

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
 import sys
 from typing import Any
 
@@ -14,6 +12,8 @@ from cocorecall.terminal import visible
 
 def print_json(command: str, content: dict[str, Any]) -> None:
     """One document with its schema's name; non-ASCII and control characters escaped by JSON where needed."""
+    import json  # noqa: PLC0415 - the plain form needs none
+
     document = {"schema": f"cocorecall.{command}/1"} | content
     text = json.dumps(document, ensure_ascii=False, indent=2)
     # a lone surrogate can come from an argument, never from the index; UTF-8 cannot carry it
@@ -38,6 +38,8 @@ def on_terminal(settings: Settings) -> bool:
 
 def width() -> int:
     """Columns of the terminal."""
+    import shutil  # noqa: PLC0415 - loads every compression of the standard library
+
     return shutil.get_terminal_size((80, 24)).columns
 
 

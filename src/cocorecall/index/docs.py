@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
-
 SEQ_BITS = 24
 """Bits of a `doc` that hold the turn's `seq`: sessions of up to 16 million turns."""
 MAX_SEQ = (1 << SEQ_BITS) - 1
@@ -23,4 +21,6 @@ def turn_id(session_id: str, seq: int) -> str:
 
 def load_payload(payload: str | None) -> Any:
     """A stored payload as a JSON value."""
+    import orjson  # noqa: PLC0415 - most hits show no call
+
     return None if payload is None else orjson.loads(payload)

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import apsw
-import orjson
 
 from cocorecall.analysis import Stemmer, calls_text
 from cocorecall.index.docs import MAX_SEQ, SEQ_BITS, doc_range, load_payload
@@ -372,7 +371,7 @@ class IndexReader:
 
 
 def _json_list(values: Iterable[int]) -> str:
-    return orjson.dumps(sorted(set(values))).decode()
+    return f"[{','.join(map(str, sorted(set(values))))}]"
 
 
 def neighbours(doc: int, distance: int) -> tuple[int, int]:
