@@ -8,11 +8,13 @@ documentation, "Identifier requirements"); so `raw.core.orders` and `RAW."CORE".
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _PART = re.compile(r'"((?:[^"]|"")*)"|([A-Za-z_][\w$]*)')
 _PLAIN = re.compile(r"[A-Z_][A-Z0-9_$]*")
 
 
+@lru_cache(maxsize=8192)
 def object_name(spelling: str) -> str:
     """The canonical name of a Snowflake object: upper case, quotes only where they are needed."""
     parts = [_folded(*match.groups()) for match in _PART.finditer(spelling)]

@@ -6,14 +6,25 @@ parse, and what is longer than `MAX_PARSED`, is read by the words around the nam
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from cocorecall.extract.names import object_name
-from cocorecall.extract.sql_scan import PLACEHOLDER, Names, bodies, scan, statements, without_templates
-from cocorecall.extract.vocabulary import SQL_FUNCTIONS, is_sql_word
+from cocorecall.extract.sql_scan import (
+    PLACEHOLDER,
+    QUIET,
+    SCAN_WORDS,
+    Names,
+    bodies,
+    scan,
+    statements,
+    without_templates,
+)
+from cocorecall.extract.vocabulary import SQL_FUNCTIONS, SQL_KEYWORDS, is_sql_word
 
 MAX_PARSED = 64 << 10
 """Characters of the longest statement that goes through the grammar."""
@@ -59,6 +70,8 @@ class StatementFacts:
 class SqlReader:
     """Reads scripts, remembering the statements it saw last.
 
+    Statements that differ in names and values only are one to the grammar: they are remembered by their shape.
+
     Attributes:
         statements: how many statements were read.
         unparsed: how many of them the grammar did not understand.
@@ -78,13 +91,21 @@ class SqlReader:
         for number, statement in enumerate(statements(script)):
             if number == _MAX_STATEMENTS:
                 return
-            facts = self._remembered_facts(statement)
+            facts = self._facts_of(statement)
             self.statements += 1
             self.unparsed += not facts.parsed
             yield facts
             if depth < _MAX_DEPTH:
                 for body in bodies(statement):
                     yield from self._read(body, depth + 1)
+
+    def _facts_of(self, statement: str) -> StatementFacts:
+        shape, names = shape_of(statement)
+        facts = self._remembered_facts(shape)
+        if facts.parsed and names:
+            return _named(facts, names)
+        # A word that only the grammar's context tells from a name (`EXCLUDE`) is not in the shape.
+        return self._remembered_facts(statement) if names else facts
 
     def _remembered_facts(self, statement: str) -> StatementFacts:
         facts = self._facts.get(statement)
@@ -97,35 +118,99 @@ class SqlReader:
         return facts
 
 
+_SHAPED = re.compile(r"\s*\(?\s*(?:SELECT|WITH|INSERT|UPDATE|DELETE|MERGE)\b", re.IGNORECASE)
+_PIECES = re.compile(
+    QUIET + r'|(?P<quoted>"(?:[^"]|"")*")|(?P<word>[A-Za-z_][\w$]*)|(?P<number>(?<!\$)\d[\w.]*)', re.DOTALL
+)
+_ANY_STRING = "'1 day'"
+"""Stands for every string: also what an interval takes."""
+
+
+def shape_of(statement: str) -> tuple[str, dict[str, str]]:
+    """The statement with its names replaced by numbered ones and its values by a constant; what the names were.
+
+    Only for queries and changes of rows, whose grammar no name can influence; any other statement is returned
+    as it is, without names.
+    """
+    if len(statement) > MAX_PARSED or not _SHAPED.match(statement):
+        return statement, {}
+    grammar = grammar_words()
+    slots: dict[str, str] = {}
+    names: dict[str, str] = {}
+
+    def plain(match: re.Match[str]) -> str:
+        kind = match.lastgroup
+        if kind is None:
+            return _ANY_STRING if match[0][0] in "'$" else " "
+        if kind == "number":
+            return "1"
+        spelling = match[0]
+        key = spelling if kind == "quoted" else spelling.upper()
+        if key in grammar or PLACEHOLDER in spelling:
+            return spelling
+        slot = slots.get(key)
+        if slot is None:
+            slot = slots[key] = f'"n{len(slots)}_"' if kind == "quoted" else f"n{len(slots)}_"
+            names[slot] = spelling
+        return slot
+
+    return _PIECES.sub(plain, statement), names
+
+
+@cache
+def grammar_words() -> frozenset[str]:
+    """Words that mean something to the grammar or the scan, wherever they stand."""
+    from sqlglot.dialects.snowflake import Snowflake  # noqa: PLC0415
+
+    keywords = {word for key in Snowflake.Tokenizer.KEYWORDS for word in key.upper().split()}
+    functions = {name.upper() for name in Snowflake.Parser.FUNCTIONS}
+    parsers = {name.upper() for name in Snowflake.Parser.FUNCTION_PARSERS}
+    return frozenset(keywords | functions | parsers | SCAN_WORDS | SQL_KEYWORDS | SQL_FUNCTIONS | _DATE_PARTS)
+
+
+_DATE_PARTS = frozenset(
+    """
+    YEAR YEARS Y YY YYYY QUARTER QUARTERS QTR MONTH MONTHS MON WEEK WEEKS DAY DAYS D HOUR HOURS HH MINUTE MINUTES MI
+    SECOND SECONDS SEC MILLISECOND MILLISECONDS MS MICROSECOND NANOSECOND DOW DOY DAYOFWEEK DAYOFWEEKISO DAYOFYEAR
+    WEEKISO WEEK_ISO YEAROFWEEK EPOCH EPOCH_SECOND EPOCH_MILLISECOND TIMEZONE_HOUR TIMEZONE_MINUTE
+    """.split()
+)
+
+
+def _named(facts: StatementFacts, names: dict[str, str]) -> StatementFacts:
+    """The facts of a shape with the statement's own names put back."""
+
+    def back(spellings: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(".".join([names.get(part, part) for part in spelling.split(".")]) for spelling in spellings)
+
+    return StatementFacts(
+        back(facts.read), back(facts.written), back(facts.created), back(facts.dropped), back(facts.called),
+        back(facts.defined), back(facts.altered), back(facts.discarded), back(facts.columns), facts.parsed,
+    )  # fmt: skip
+
+
 def statement_facts(statement: str) -> StatementFacts:
     """The facts of one statement. Never raises."""
     names = scan(statement)
     tree = _parsed(statement)
-    if tree is None:
-        return _facts(names, tuple(names.read), tuple(names.called), (), parsed=False)
-    return _facts(names, _tables(tree, names), _called(tree, names), _columns(tree, names), parsed=True)
-
-
-def _facts(
-    names: Names, read: tuple[str, ...], called: tuple[str, ...], columns: tuple[str, ...], *, parsed: bool
-) -> StatementFacts:
+    read, called, columns = (names.read, names.called, {}) if tree is None else _tree_names(tree, names)
     return StatementFacts(
-        read=read,
+        read=tuple(read),
         written=tuple(names.written),
         created=tuple(names.created),
         dropped=tuple(names.dropped),
-        called=called,
+        called=tuple(called),
         defined=tuple(names.defined),
         altered=tuple(names.altered),
         discarded=tuple(names.discarded),
-        columns=columns,
-        parsed=parsed,
+        columns=tuple(columns),
+        parsed=tree is not None,
     )
 
 
 def _parsed(statement: str) -> Any | None:
     """The syntax tree; None where the grammar refuses, or keeps the text as an unread command."""
-    if len(statement) > MAX_PARSED or statement.count("(") > MAX_PARSED // 8 or _too_deep(statement):
+    if len(statement) > MAX_PARSED or _too_deep(statement):
         return None
     import logging  # noqa: PLC0415 - with the grammar: nothing that only searches loads either
 
@@ -140,7 +225,7 @@ def _parsed(statement: str) -> Any | None:
         return None
     finally:
         log.disabled = was_disabled
-    return None if tree.find(exp.Command) else tree
+    return None if isinstance(tree, exp.Command | exp.Column) else tree
 
 
 def _too_deep(statement: str) -> bool:
@@ -158,65 +243,101 @@ def _too_deep(statement: str) -> bool:
     return False
 
 
+def _tree_names(tree: Any, names: Names) -> tuple[dict[str, None], dict[str, None], dict[str, None]]:
+    """What the grammar knows better than the scan: objects read, functions called, columns."""
+    from sqlglot import exp  # noqa: PLC0415
+
+    nodes = _Nodes(tree, exp)
+    common = {cte.alias.upper() for cte in nodes.common}
+    read = {name: None for name in names.read if name.upper() not in common}
+    changed = (
+        *names.created,
+        *names.written,
+        *names.dropped,
+        *names.defined,
+        *names.altered,
+        *names.discarded,
+    )
+    known = {object_name(name) for name in (*changed, *read)}
+    for table in nodes.tables:
+        name = ".".join(_spelled(part) for part in table.parts if isinstance(part, exp.Identifier))
+        canonical = object_name(name)
+        if name and canonical not in known and name.upper() not in common and PLACEHOLDER not in name:
+            known.add(canonical)
+            read[name] = None
+    return read, _calls(nodes.calls, exp), _columns(nodes, exp)
+
+
+class _Nodes:
+    """The nodes of a tree that name something, gathered in one walk: walking is what costs."""
+
+    def __init__(self, tree: Any, exp: Any) -> None:
+        self.common: list[Any] = []
+        self.tables: list[Any] = []
+        self.calls: list[Any] = []
+        self.aliases: set[str] = set()
+        self.columns: list[Any] = []
+        groups = {
+            exp.CTE: self.common, exp.Table: self.tables, exp.Anonymous: self.calls,
+            exp.Column: self.columns, exp.ColumnDef: self.columns, exp.Schema: self.columns, exp.Join: self.columns,
+        }  # fmt: skip
+        for node in tree.dfs():
+            group = groups.get(type(node))
+            if group is not None:
+                group.append(node)
+            elif type(node) is exp.Alias:
+                self.aliases.add(node.alias.upper())
+
+
 def _spelled(identifier: Any) -> str:
     return f'"{identifier.name}"' if identifier.args.get("quoted") else str(identifier.name)
 
 
-def _tables(tree: Any, names: Names) -> tuple[str, ...]:
-    """The objects that are read: what the scan saw, and tables that only the grammar finds."""
-    from sqlglot import exp  # noqa: PLC0415
-
-    common = {cte.alias.upper() for cte in tree.find_all(exp.CTE)}
-    known = {
-        object_name(name)
-        for group in (names.created, names.written, names.dropped, names.defined, names.altered, names.discarded)
-        for name in group
-    }
-    read = {
-        name: None
-        for name in names.read
-        if object_name(name) not in common and not any(name.endswith(p) for p in _aliases(tree))
-    }
-    known |= {object_name(name) for name in read}
-    for table in tree.find_all(exp.Table):
-        parts = [_spelled(part) for part in table.parts if isinstance(part, exp.Identifier)]
-        name = ".".join(parts)
-        if not name or PLACEHOLDER in name or (len(parts) == 1 and parts[0].upper() in common):
-            continue
-        if object_name(name) not in known and not isinstance(table.this, exp.Func):
-            known.add(object_name(name))
-            read[name] = None
-    return tuple(read)
-
-
-def _aliases(_tree: Any) -> tuple[str, ...]:
-    return ()
-
-
-def _called(tree: Any, names: Names) -> tuple[str, ...]:
-    from sqlglot import exp  # noqa: PLC0415
-
+def _calls(calls: list[Any], exp: Any) -> dict[str, None]:
+    """Functions that are not Snowflake's own, with the schema they are called by."""
     called: dict[str, None] = {}
-    for call in tree.find_all(exp.Anonymous):
+    for call in calls:
         name = call.this if isinstance(call.this, str) else _spelled(call.this)
         if is_sql_word(name) or PLACEHOLDER in name:
             continue
-        parts = [name]
-        if isinstance(call.parent, exp.Dot) and call.parent.expression is call:
-            parts = [_spelled(part) for part in call.parent.find_all(exp.Identifier) if part.depth <= call.depth + 1]
-            parts = [*_qualifier(call.parent.this), name]
-        called[".".join(parts)] = None
-    called.update({name: None for name in names.called if name in names.called and tree.key == "command"})
-    return tuple(called)
+        parent = call.parent
+        qualifier = (
+            _dotted(parent.this, exp) if isinstance(parent, exp.Dot) and parent.expression is call else []
+        )
+        called[".".join([*qualifier, name])] = None
+    return called
 
 
-def _qualifier(node: Any) -> list[str]:
-    from sqlglot import exp  # noqa: PLC0415
-
+def _dotted(node: Any, exp: Any) -> list[str]:
     if isinstance(node, exp.Dot):
-        return [*_qualifier(node.this), *_qualifier(node.expression)]
+        return [*_dotted(node.this, exp), *_dotted(node.expression, exp)]
     return [_spelled(node)] if isinstance(node, exp.Identifier) else []
 
 
-def _columns(tree: Any, names: Names) -> tuple[str, ...]:
-    return ()
+def _columns(nodes: _Nodes, exp: Any) -> dict[str, None]:
+    """Columns that exist outside the statement: not its own aliases, parameters and templates."""
+    found: dict[str, None] = {}
+    for node in nodes.columns:
+        for name in _named_by(node, nodes.aliases, exp):
+            if PLACEHOLDER not in name and not name.upper().startswith("METADATA$"):
+                found[name] = None
+    return found
+
+
+def _named_by(node: Any, aliases: set[str], exp: Any) -> list[str]:
+    if isinstance(node, exp.Schema):
+        return [_spelled(part) for part in node.expressions if isinstance(part, exp.Identifier)]
+    if isinstance(node, exp.Join):
+        return [_spelled(part) for part in node.args.get("using") or () if isinstance(part, exp.Identifier)]
+    if not isinstance(node.this, exp.Identifier):
+        return []
+    if isinstance(node, exp.ColumnDef):
+        return [] if isinstance(node.parent, exp.UserDefinedFunction) else [_spelled(node.this)]
+    hidden = node.name.upper() in aliases and not _aliased_to_itself(node, exp)
+    return [] if hidden else [_spelled(node.this)]
+
+
+def _aliased_to_itself(column: Any, exp: Any) -> bool:
+    """`amount * 2 AS amount`: the alias repeats the name of a column that exists."""
+    alias = column.find_ancestor(exp.Alias, exp.Select)
+    return isinstance(alias, exp.Alias) and alias.alias.upper() == column.name.upper()

@@ -13,14 +13,16 @@ from dataclasses import dataclass, field
 from cocorecall.extract.vocabulary import SQL_KEYWORDS, is_sql_word
 
 # An open end counts as closed by the end of the text, so that no text is scanned twice.
-_QUIET = re.compile(
+QUIET = (
     r"'(?:[^'\\]|\\.|'')*(?:'|\Z)"  # a string
     r"|\$\$.*?(?:\$\$|\Z)"  # a dollar-quoted body
     r"|--[^\n]*|//[^\n]*"
-    r"|/\*.*?(?:\*/|\Z)",
-    re.DOTALL,
+    r"|/\*.*?(?:\*/|\Z)"
 )
-_STOPS = re.compile(_QUIET.pattern + r'|"(?:[^"]|"")*(?:"|\Z)|(?P<end>;)', re.DOTALL)
+"""What of SQL holds no names: strings, dollar-quoted bodies, comments."""
+
+_QUIET = re.compile(QUIET, re.DOTALL)
+_STOPS = re.compile(QUIET + r'|"(?:[^"]|"")*(?:"|\Z)|(?P<end>;)', re.DOTALL)
 _JINJA = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
 _SILENT_JINJA = re.compile(r"\{\{-?\s*config\s*\(")
 _IDENTIFIER = r'(?:"(?:[^"]|"")*"|[A-Za-z_][\w$]*)'
@@ -101,7 +103,12 @@ def bodies(statement: str) -> Iterator[str]:
         return
     for match in _QUIET.finditer(statement):
         if match[0].startswith("$$"):
-            yield re.sub(r"^\s*(?:DECLARE\b.*?)?\bBEGIN\b", "", match[0][2:].removesuffix("$$"), flags=re.I | re.S)
+            yield re.sub(
+                r"^\s*(?:DECLARE\b.*?)?\bBEGIN\b",
+                "",
+                match[0][2:].removesuffix("$$"),
+                flags=re.IGNORECASE | re.DOTALL,
+            )
 
 
 def scan(statement: str) -> Names:
@@ -218,8 +225,8 @@ class _Scanner:
             self._claim(at + 1, self.names.written)
 
     def source(self, at: int) -> None:
-        if self.openers and self.openers[-1] in _FROM_INSIDE:
-            return
+        if (self.openers and self.openers[-1] in _FROM_INSIDE) or self._word(at - 1) == "DISTINCT":
+            return  # EXTRACT(day FROM x), a IS DISTINCT FROM b
         if self._word(at - 1) == "DELETE":
             self._claim(at + 1, self.names.written)
         elif self._word(at + 2) != "(":
@@ -274,3 +281,6 @@ _RULES = {
     "WAREHOUSE": _Scanner.warehouse,
     "CALL": _Scanner.call,
 }
+
+SCAN_WORDS = _MODIFIERS | _OBJECTS | _ROUTINES | _NOT_A_CALL_AFTER | _FROM_INSIDE | frozenset(_RULES)
+"""Words that the scan goes by."""

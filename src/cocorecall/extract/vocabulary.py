@@ -129,7 +129,9 @@ PYTHON_MODULES = frozenset(sys.stdlib_module_names) | frozenset(
 )
 """Roots of dotted calls that lead into a library or a local variable, not into the project."""
 
-SUFFIXLESS_EXCEPTIONS = frozenset("KeyboardInterrupt StopIteration StopAsyncIteration GeneratorExit SystemExit".split())
+SUFFIXLESS_EXCEPTIONS = frozenset(
+    "KeyboardInterrupt StopIteration StopAsyncIteration GeneratorExit SystemExit".split()
+)
 """Built-in exceptions whose names do not say that they are one."""
 
 DBT_MACROS = frozenset(
@@ -140,7 +142,9 @@ DBT_MACROS = frozenset(
     """.split()
 )
 
-SHELL_WORDS = frozenset("if for while switch catch return await typeof sizeof elif assert except lambda with".split())
+SHELL_WORDS = frozenset(
+    "if for while switch catch return await typeof sizeof elif assert except lambda with".split()
+)
 """Words that stand before a parenthesis in code and are no function."""
 
 NOT_TICKETS = frozenset(

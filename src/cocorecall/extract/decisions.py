@@ -1,0 +1,176 @@
+"""Sentences in which somebody decides something.
+
+Deciding is saying so: a label (`Decision: …`), a verb of deciding in the past or perfect (`we decided to …`), or
+a choice announced (`let's go with …`, `we'll keep …`, `I'll use A instead of B because …`). Questions, negations,
+hypotheticals and reports of when or why something was decided are none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from cocorecall.extract.prose import paragraphs, sentences
+
+MAX_DECISION = 600
+"""Characters of the longest sentence that is taken for a decision."""
+
+_MAX_DECISIONS = 20
+_TRIGGERS = (
+    "deci", "agreed", "let's", "let’s", "lets ", "'ll ", "’ll ", "we will", "i will", "we keep", "we drop", "we use",
+    "settl", "go with", "going with", "opted", "chose", "stick", "stay", "approved",
+)  # fmt: skip
+_VERBS = ("decided", "agreed", "settled", "opted", "chose")
+_PASSIVES = ("decided", "agreed", "decision", "going with", "sticking", "settling")
+
+_LABEL = re.compile(
+    r"^[*_\s]*(?:final |key |design )?(?:decision|decided|agreed|approved)(?: \([^)\n]{1,40}\))?"
+    r"[*_]*\s*(?::|—|–|\s-\s)[*_]*\s*(?P<what>\S.*)",
+    re.IGNORECASE | re.DOTALL,
+)
+_AGREED = re.compile(r"^agreed,? (?:then )?(?:we|let's|let’s|i)\b", re.IGNORECASE)
+_NO_CONTENT = re.compile(
+    r"^(?:tbd|todo|none|open|pending|n/?a|unknown|needed|required|not yet|later|\?|to be|see\b|-|—|\.|…)",
+    re.IGNORECASE,
+)
+_WHO = r"(?:we|i|the team|they|he|she|everyone|you and i)"
+_SUBJECT = rf"\b{_WHO}(?:'ve|’ve|'d|’d|'re|’re| have| had| has| all| both| finally| then| just| jointly| already| therefore)*"
+_VERB = re.compile(
+    rf"{_SUBJECT}(?: have| has)? (?:decided|agreed|settled|opted|chose|chosen)"
+    r"(?: (?:to|on|for|against|not|that|in|with|upon|never)\b| [`\"'A-Z\w])",
+    re.IGNORECASE,
+)
+_PASSIVE = re.compile(
+    r"\b(?:it (?:was|has been|is) (?:decided|agreed)|the decision (?:is|was) (?:to|that|made to)"
+    r"|(?:my|our|the) decision is\b|(?:we are|we're|we’re|i'm|i’m|i am) (?:going with|sticking with|settling on))",
+    re.IGNORECASE,
+)
+_LETS = re.compile(
+    r"^(?:(?:ok|okay|yes|fine|right|good|alright|all right|great|then|so|agreed)[,.;:!]? )*(?:then )?"
+    r"(?:let's|let’s|lets) (?:just |rather |simply |definitely )?(?:go (?:with|for|back to)|stick (?:with|to)|keep|use|drop|stay with"
+    r"|switch (?:to|back)|make it|move to|leave|settle (?:on|for)|adopt|standardi[sz]e on|do without|take)\b(?! (?:in mind|going|an eye|track|a look|look|digging))",
+    re.IGNORECASE,
+)
+_WILL_VERBS = (
+    r"(?:keep|go with|stick (?:with|to)|stay (?:with|on)|drop|adopt|switch to|move to|standardi[sz]e on|settle (?:on|for)"
+    r"|leave|retire|use|store|ship)"
+)
+_WE_WILL = re.compile(
+    rf"^(?:\w+[,:;] |(?:ok|okay|yes|fine|for now|then|so)[.,;:!]? )*(?:then )?we(?:'ll|’ll| will) (?:therefore |now |simply |just |always |then )?{_WILL_VERBS}\b"
+    r"(?! (?:an eye|track|going|in mind|see|know))",
+    re.IGNORECASE,
+)
+_WE_KEEP = re.compile(
+    r"^(?:ok|okay|yes|fine|then|so|good|agreed)[.,;:!]? (?:then )?we (?:keep|drop|use|go with|stick with)\b",
+    re.I,
+)
+_I_WILL = re.compile(
+    r"\bI(?:'ll|’ll| will) (?:therefore |now |simply |just |always )?(?:use|go with|keep|choose|pick|take|switch to|stick (?:with|to)|adopt|store|drop)\b",
+)
+_CONTRAST = re.compile(
+    r"\b(?:instead of|rather than|over|in place of|and not|not the|in favou?r of|instead(?=[,.;]|$))\b",
+    re.IGNORECASE,
+)
+_REASON = re.compile(
+    r"\b(?:because|since|as (?:it|that|this|the)|so that|given that|to avoid|which avoids)\b|[—:;]",
+    re.IGNORECASE,
+)
+_GOING = re.compile(
+    r"^(?:(?:ok|okay|yes|fine|right|good)[,.;:!]? )*(?:then )?(?:going with|go with|sticking with|stick with|stay with|staying with)\b",
+    re.IGNORECASE,
+)
+
+_NEGATED = re.compile(
+    r"\b(?:not (?:yet )?(?:decided|agreed|settled|chosen|made)|never (?:decided|agreed|settled|chose)|(?:have|has|had|did|was|were|is|are)(?:n't|n’t| not)"
+    r"(?: yet| really| actually| all)? (?:been )?(?:decid|agree|settl|chos|choos|conclud|opt|pick)|undecided|no decision|nobody (?:decided|agreed)"
+    r"|(?:don't|don’t|do not|can't|can’t|cannot|won't|won’t|couldn't|couldn’t) (?:decide|agree|settle))",
+    re.IGNORECASE,
+)
+_HYPOTHETICAL = re.compile(
+    r"(?:^|[,;(—] ?)\s*(?:if|unless|suppose|supposing|assuming|imagine|in case|should|would|could|what if|even if)\b|\b(?:if|unless|whether|in case)\b[^.,;]{0,60}$"
+    r"|\b(?:might|may|could|would|should) (?:have )?(?:decide|agree|go with|settle|chose|opt)",
+    re.IGNORECASE,
+)
+_REPORTED = re.compile(
+    r"\b(?:why|when|whenever|how|who|what|which|where|until|before|after|once|as soon as|if|whether|unless|that|because|since|like|thought|think|"
+    r"assum\w+|suppos\w+|remember|recall|note[sd]?|says?|said|reads?|whatever)\s(?:it |exactly )?(?:we|i|they|he|she|you|the team)?\s*"
+    r"(?:'ve|’ve|'d|’d| have| had| has| finally| first| once| all| last)*$",
+    re.IGNORECASE,
+)
+
+
+def may_decide(lowered: str) -> bool:
+    """A cheap test on lower-cased text: whether any sentence of it can be a decision."""
+    return _has(lowered, _TRIGGERS)
+
+
+def decisions_in(prose: str, *, person: bool) -> list[str]:
+    """The decisions of a turn, verbatim, in order, each once.
+
+    Args:
+        prose: the turn's text without its fenced blocks.
+        person: whether a person speaks. A person's `let's use X` decides; a model's is a step of its work
+            unless it says what it prefers X to, or why.
+    """
+    found: dict[str, None] = {}
+    for block in paragraphs(prose):
+        if block.lstrip().startswith((">", "|", "#")) or not may_decide(block.lower()):
+            continue
+        for sentence in _candidates(block):
+            if may_decide(sentence.lower()) and decides(sentence, person=person):
+                found[sentence] = None
+                if len(found) == _MAX_DECISIONS:
+                    return list(found)
+    return list(found)
+
+
+def _candidates(block: str) -> Iterator[str]:
+    for sentence in sentences(block):
+        if len(sentence) <= MAX_DECISION and not sentence.rstrip("\"'”’)*_` ").endswith("?"):
+            yield sentence
+
+
+def decides(sentence: str, *, person: bool) -> bool:
+    """Whether one sentence, by itself, takes a decision."""
+    lowered = sentence.lower()
+    if label := _LABEL.match(sentence) if _has(lowered[:60], ("decision", "decided", "agreed", "approved")) else None:
+        return not _NO_CONTENT.match(label["what"].lstrip("*_ "))
+    match = _claim(sentence, lowered, person=person)
+    return match is not None and _asserted(sentence, match) and not _NEGATED.search(sentence)
+
+
+def _claim(sentence: str, lowered: str, *, person: bool) -> re.Match[str] | None:
+    """The words that claim a decision."""
+    if _has(lowered, _VERBS) and (match := _AGREED.match(sentence) or _VERB.search(sentence)):
+        return match
+    if _has(lowered, _PASSIVES) and (match := _PASSIVE.search(sentence)):
+        return match
+    if match := _LETS.match(sentence) or _WE_WILL.match(sentence):
+        return match if person or _firm(sentence, match[0]) else None
+    if person and (match := _GOING.match(sentence) or _WE_KEEP.match(sentence)):
+        return match
+    if (match := _I_WILL.search(sentence)) and _CONTRAST.search(sentence, match.end()):
+        return match
+    return None
+
+
+def _has(lowered: str, words: tuple[str, ...]) -> bool:
+    for word in words:
+        if word in lowered:
+            return True
+    return False
+
+
+def _firm(sentence: str, opening: str) -> bool:
+    """Whether a model's announcement is a choice and not the next step of its work."""
+    if re.search(r"\b(?:go with|stick|stay|settle|keep|drop|adopt|retire|standardi)", opening, re.IGNORECASE):
+        return True
+    return _CONTRAST.search(sentence) is not None or _REASON.search(sentence) is not None
+
+
+def _asserted(sentence: str, match: re.Match[str]) -> bool:
+    """Whether the verb stands in a main clause that claims it: no condition, no report, no question before it."""
+    before = sentence[: match.start()]
+    subject = re.search(r"\b(?:we|i|they|he|she|the team|everyone)\b", match[0], re.IGNORECASE)
+    lead = before + (match[0][: subject.start()] if subject else "")
+    return not (_HYPOTHETICAL.search(lead) or _REPORTED.search(lead.rstrip() + " "))
