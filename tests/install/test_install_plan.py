@@ -7,13 +7,15 @@ import os
 import stat
 import sys
 import tomllib
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pytest
 
 from cocorecall.errors import RecallError, UsageError
 from cocorecall.install import AGENTS, Agent, Part, Plan, Scope, apply, plan_install, plan_uninstall
+from cocorecall.install.entries import remove_hooks
+from cocorecall.install.plan import quoted
 
 RECALL = Path("/opt/tools/bin/recall")
 
@@ -200,6 +202,20 @@ def test_a_path_with_a_space_is_quoted_for_the_shell_only(at: Home) -> None:
     assert hook["command"] == "'/Users/jo doe/bin/recall' hook stop"
     assert at.json("home/.claude.json")["mcpServers"]["cocorecall"]["command"] == str(program)
     assert at.plan("claude", command=program).edits == ()
+
+
+@pytest.mark.parametrize(
+    ("program", "written"),
+    [
+        ("C:/Program Files/x/recall.exe", '"C:/Program Files/x/recall.exe"'),
+        ("C:/x/recall.exe", "C:/x/recall.exe"),
+    ],
+)
+def test_windows_takes_double_quotes(program: str, written: str) -> None:
+    command = quoted(PurePosixPath(program), windows=True)
+    assert command == written
+    text = json.dumps({"hooks": {"Stop": [{"command": f"{command} hook stop"}]}})
+    assert "recall" not in remove_hooks(text)
 
 
 def test_the_environment_moves_the_agents_folders(at: Home) -> None:

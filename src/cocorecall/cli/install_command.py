@@ -23,7 +23,7 @@ _WOULD = {"create": "Would create", "change": "Would change", "remove": "Would r
 
 def shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the agent's name and the options that install and uninstall have in common."""
-    for decorate in (
+    decorators = (
         click.argument("agent", type=click.Choice(AGENTS)),
         click.option(
             "--user", "scope", flag_value="user", default="user", help="Your own settings (default)."
@@ -38,7 +38,8 @@ def shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--no-color", is_flag=True, expose_value=False, help="Accepted; the output has no colour."
         ),
         click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error."),
-    ):
+    )
+    for decorate in reversed(decorators):
         command = decorate(command)
     return command
 

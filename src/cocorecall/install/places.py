@@ -128,7 +128,8 @@ def _claude(part: Part, around: Surroundings) -> Location:
             around.project / ".mcp.json", remark="Claude Code asks once whether to trust .mcp.json."
         )
     moved = around.environ.get("CLAUDE_CONFIG_DIR")
-    return Location((root if moved else around.home) / ".claude.json")
+    remark = "A Claude Code that is running may write its own .claude.json over this; close it first."
+    return Location((root if moved else around.home) / ".claude.json", remark=remark)
 
 
 def _codex(part: Part, around: Surroundings) -> Location:

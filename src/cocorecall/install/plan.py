@@ -12,7 +12,7 @@ import re
 import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Literal
 
 from cocorecall.errors import RecallError, UsageError
@@ -378,7 +378,7 @@ def is_our_skill(text: str) -> bool:
     return re.search(r"^name:\s*recall\s*$", head, re.MULTILINE) is not None and "CocoRecall" in text
 
 
-def quoted(command: Path, *, windows: bool = os.name == "nt") -> str:
+def quoted(command: PurePath, *, windows: bool = os.name == "nt") -> str:
     """A program's path as a shell takes it."""
     text = str(command)
     if windows:
