@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from cli_run import recall_process
 from hypothesis import HealthCheck, settings
+
+from cli_run import recall_process
 from projects import Project
 
 settings.register_profile(

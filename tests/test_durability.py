@@ -12,6 +12,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+
 from projects import Project
 
 IMPORT = "import sys; from cocorecall import Recall\nwith Recall.open(sys.argv[1]) as r: r.import_sources()"

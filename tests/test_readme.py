@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from cli_run import recall_process
 
 ROOT = Path(__file__).parents[1]

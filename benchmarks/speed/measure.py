@@ -24,9 +24,9 @@ from pathlib import Path
 
 import apsw
 import orjson
-from corpus import write_corpus
 
 from cocorecall import Recall
+from corpus import write_corpus
 
 WORDS = [
     "threshold backfill late", "why does the module keep its attribute", "class return self", "exception traceback",

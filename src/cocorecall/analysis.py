@@ -193,19 +193,25 @@ CUE_REASON: Final = 8
 """Bits of a turn's `cues`: it ends as a question; it names a time; a number; a reason."""
 
 _CUE_CHARS = 800
-_TIME_WORDS = frozenset(
+
+
+def _with_marks(words: str) -> frozenset[str]:
+    """Words as white space cuts them out of a text: bare, or with a mark at one end."""
+    return frozenset(f"{a}{w}{b}" for w in words.split() for a in ("", "(", '"') for b in ("", *'.,;:!?)"…'))
+
+
+_TIME_WORDS = _with_marks(
     "yesterday today tonight tomorrow ago last next week weeks weekend weekends month months year years sprint since"
     " recently monday tuesday wednesday thursday friday saturday sunday january february march april june july"
-    " august september october november december".split()
+    " august september october november december"
 )
-_NUMBER_WORDS = frozenset(
-    "one two three four five six seven eight nine ten once twice couple few several dozen".split()
+_NUMBER_WORDS = _with_marks(
+    "one two three four five six seven eight nine ten once twice couple few several dozen"
 )
-_REASON_WORDS = frozenset("because since due reason reasons otherwise therefore rationale".split())
+_REASON_WORDS = _with_marks("because since due reason reasons otherwise therefore rationale")
 _YEAR = re.compile(r"\b20\d\d\b")
 _DIGIT = re.compile(r"\d")
 _QUESTION_ENDS = "?？"
-_TO_SPACES = str.maketrans(dict.fromkeys(".,;:!?()[]{}\"'`*_-/\n\t", " "))
 
 
 def cues(text: str) -> int:
@@ -213,15 +219,15 @@ def cues(text: str) -> int:
 
     Looks at the beginning of a long text, and at its end for the question mark.
     """
-    head = text[:_CUE_CHARS]
-    words = set(head.lower().translate(_TO_SPACES).split())
+    head = text[:_CUE_CHARS].lower()
+    words = head.split()
     found = 0
     if text[-40:].rstrip(" \n\t)\"'*_`")[-1:] in _QUESTION_ENDS and words:
         found |= CUE_ASKS
-    if not words.isdisjoint(_TIME_WORDS) or _YEAR.search(head):
+    if not _TIME_WORDS.isdisjoint(words) or _YEAR.search(head):
         found |= CUE_TIME
-    if _DIGIT.search(head) or not words.isdisjoint(_NUMBER_WORDS):
+    if _DIGIT.search(head) or not _NUMBER_WORDS.isdisjoint(words):
         found |= CUE_NUMBER
-    if not words.isdisjoint(_REASON_WORDS):
+    if not _REASON_WORDS.isdisjoint(words):
         found |= CUE_REASON
     return found

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from projects import Project
-from transcripts import write_lines
 
 from cocorecall import Recall
 from cocorecall.errors import SourceConfigError
 from cocorecall.model import ImportReport
+from projects import Project
+from transcripts import write_lines
 
 CORTEX = "5f1c7f0e-3a52-4f0e-9d5b-0c6f2f6a9a11"
 

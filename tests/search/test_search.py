@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from projects import Project
 
 from cocorecall import Recall
 from cocorecall.errors import UsageError
 from cocorecall.model import Hit, Results
 from cocorecall.search.excerpt import join_spans
 from cocorecall.search.tokens import estimate_tokens
+from projects import Project
 
 Search = Callable[..., Results]
 

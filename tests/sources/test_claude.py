@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from transcripts import Record, events, found, head, parsed, said, skipped, turns, unknown, write_lines
 
 from cocorecall.model import SessionHead, Turn
+from transcripts import Record, events, found, head, parsed, said, skipped, turns, unknown, write_lines
 
 SESSION = "0b6f0c52-7a0e-4f43-8c55-8f0d2c1d7e01"
 

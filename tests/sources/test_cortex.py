@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from transcripts import events, found, head, parsed, said, skipped, turns, write_lines
 
 UUID = "5f1c7f0e-3a52-4f0e-9d5b-0c6f2f6a9a11"

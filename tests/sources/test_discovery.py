@@ -6,10 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from transcripts import found
 
 from cocorecall.sources import default_sources, formats
 from cocorecall.sources.discovery import Unreadable, walk
+from transcripts import found
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="links and modes are different there")
 

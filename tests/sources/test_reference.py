@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from transcripts import events, said, skipped, turns, write_lines
 
 from cocorecall.model import (
     EvaluationResult,
@@ -16,6 +15,7 @@ from cocorecall.model import (
     StrategyUse,
     Turn,
 )
+from transcripts import events, said, skipped, turns, write_lines
 
 SESSION: dict[str, Any] = {
     "session_id": "s1",

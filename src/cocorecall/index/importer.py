@@ -33,7 +33,7 @@ from cocorecall.sources import formats, recognise
 from cocorecall.sources.discovery import Unreadable, walk
 from cocorecall.sources.transcript import HEAD_BYTES, Transcript, TranscriptFormat
 
-BATCH_TURNS = 4_000
+BATCH_TURNS = 20_000
 BATCH_SECONDS = 1.0
 """A batch is committed when either is reached: short enough for other writers, long enough for speed."""
 
@@ -180,8 +180,10 @@ class Importer:
         for path, (_, _, sessions, skipped, unknown) in known.items():
             if path in self._found and path not in to_read:
                 self._counts["unchanged"] += sessions
-                self._skipped.extend(SkippedInput(**entry) for entry in json.loads(skipped))
-                self._unknown.update(json.loads(unknown))
+                if skipped != "[]":
+                    self._skipped.extend(SkippedInput(**entry) for entry in json.loads(skipped))
+                if unknown != "{}":
+                    self._unknown.update(json.loads(unknown))
             elif path not in self._found and sessions and not Path(path).exists() and _below(path, scanned):
                 self._counts["gone"] += sessions
 

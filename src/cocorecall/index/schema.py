@@ -123,6 +123,7 @@ def _configure(connection: apsw.Connection) -> None:
     connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute("PRAGMA journal_size_limit = 16777216")
     connection.execute("PRAGMA cache_size = -65536")
+    connection.execute("PRAGMA wal_autocheckpoint = 16000")
 
 
 def _migrate(connection: apsw.Connection, version: int) -> None:

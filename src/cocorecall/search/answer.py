@@ -28,12 +28,14 @@ if TYPE_CHECKING:
 DEFAULT_BUDGET = 1000
 FULL_LIMIT = 5
 """Hits of an answer with whole turns, where neither limit nor budget is given."""
-LEAST_TOKENS = 55
+LEAST_TOKENS = 60
 """Fewest tokens that a hit takes, citation included: bounds how many hits a budget can hold."""
 CONTEXT_HITS = 10
 """Hits beyond the matching turns themselves that an answer may hold: turns between them."""
 MAX_COLLAPSED = 64
 """How many times more candidates than hits are looked at where copies collapse."""
+EMPTY_HASH = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+"""SHA-256 of no text."""
 PERIOD_FADE_DAYS = 5.0
 """Outside a time that the query names, its lift halves every so many days: what happened is told later."""
 
@@ -261,7 +263,8 @@ def _distinct(ranked: list[Ranked], *, diverse: bool) -> list[Chosen]:
     also: dict[str, set[str]] = {}
     sessions: set[int] = set()
     for item in ranked:
-        key = item.turn.text_hash
+        # turns of calls alone have no text; they are not copies of each other
+        key = item.turn.text_hash if item.turn.text_hash != EMPTY_HASH else str(item.turn.doc)
         if key in first:
             also[key].add(item.session.session_id)
         elif not (diverse and item.session.number in sessions):
@@ -381,8 +384,10 @@ def _within_budget(draft: Results, found: list[_Found], composer: _Composer, req
         request.budget - estimate_tokens(render_plain(replace(draft, returned=len(found)))) - _FOOTER_TOKENS
     )
     while True:
-        shown = [(f, g) for f, g in zip(found, pack(items, room), strict=True) if g is not None]
-        hits = [composer.hit(n, f, _cut(f, g)) for n, (f, g) in enumerate(shown, 1)]
+        cut = [(f, _cut(f, g)) for f, g in zip(found, pack(items, room), strict=True) if g is not None]
+        # where not even a few words fit beside the marks, the room is better spent on the hits above
+        shown = [(f, e) for f, e in cut if e.spans] or cut[:1]
+        hits = [composer.hit(n, f, e) for n, (f, e) in enumerate(shown, 1)]
         results = _priced(replace(draft, hits=tuple(hits)))
         if results.tokens <= request.budget or not hits:
             return results
@@ -390,8 +395,8 @@ def _within_budget(draft: Results, found: list[_Found], composer: _Composer, req
 
 
 _FOOTER_TOKENS = estimate_tokens("\n\n" + FOOTER)
-_FLOOR = 28
-"""Tokens of the shortest excerpt that is worth its citation line: about a sentence."""
+_FLOOR = 42
+"""Tokens of the shortest excerpt that is worth its citation line: about a sentence and two gap marks."""
 _SAMPLE = 800
 """Characters of a text that are priced to know about how long it is."""
 _NAME_TOKENS = 9

@@ -159,7 +159,7 @@ def _choose(text: str, matches: Sequence[Match], room: int, max_spans: int) -> l
         value, windows = _windows(matches, [max(1, int(room * s)) for s in shares])
         if value > best[0] * (_MORE_SPANS if best[1] else 1):
             best = (value, [_widened(text, w, size) for w, size in windows])
-    return _merged(best[1])
+    return _merged(best[1], len(text))
 
 
 def _windows(matches: Sequence[Match], sizes: Sequence[int]) -> tuple[float, list[tuple[Span, int]]]:
@@ -215,14 +215,20 @@ def _widened(text: str, window: Span, size: int) -> Span:
     return start, _end(text, min(window[1], high), high)
 
 
-def _merged(spans: list[Span]) -> list[Span]:
-    """Sorted, and joined where the mark would be as long as what it hides."""
+_LEAST_HIDDEN = 40
+"""A gap of fewer characters is shown: its mark would cost as much as what it hides."""
+
+
+def _merged(spans: list[Span], length: int) -> list[Span]:
+    """Sorted, and joined with each other and with the text's ends where hardly anything lies between."""
     out: list[Span] = []
     for start, end in sorted(spans):
-        if out and start - out[-1][1] <= len(gap_mark(max(0, start - out[-1][1]))) + 1:
+        if out and start - out[-1][1] < _LEAST_HIDDEN:
             out[-1] = (out[-1][0], max(end, out[-1][1]))
         else:
-            out.append((start, end))
+            out.append((0 if start < _LEAST_HIDDEN else start, end))
+    if out and length - out[-1][1] < _LEAST_HIDDEN:
+        out[-1] = (out[-1][0], length)
     return out
 
 
