@@ -17,10 +17,11 @@ MAX_DECISION = 600
 
 _MAX_DECISIONS = 20
 _TRIGGERS = (
-    "deci", "agreed", "let's", "let’s", "lets ", "'ll ", "’ll ", "we will", "i will", "we keep", "we drop", "we use",
-    "settl", "go with", "going with", "opted", "chose", "stick", "stay", "approved",
+    "deci", "agreed", "let's", "let’s", "lets ", "'ll ", "’ll ", "we will", "i will", "we ", "settl", "go with", "going with", "opted", "chose", "stick", "stay", "approved",
+    "keep ", "drop ", " then", "for now",
 )  # fmt: skip
-_VERBS = ("decided", "agreed", "settled", "opted", "chose")
+_VERBS = ("decided", "agreed", "settled", "opted", "chose", "approved")
+_LABELS = ("decision", "decided", "agreed", "approved")
 _PASSIVES = ("decided", "agreed", "decision", "going with", "sticking", "settling")
 
 _LABEL = re.compile(
@@ -33,10 +34,12 @@ _NO_CONTENT = re.compile(
     r"^(?:tbd|todo|none|open|pending|n/?a|unknown|needed|required|not yet|later|\?|to be|see\b|-|—|\.|…)",
     re.IGNORECASE,
 )
-_WHO = r"(?:we|i|the team|they|he|she|everyone|you and i)"
+_WHO = (
+    r"(?:we|i|they|he|she|everyone|you and i|the (?:\w+ ){0,2}(?:team|board|committee|council|group|owners?))"
+)
 _SUBJECT = rf"\b{_WHO}(?:'ve|’ve|'d|’d|'re|’re| have| had| has| all| both| finally| then| just| jointly| already| therefore)*"
 _VERB = re.compile(
-    rf"{_SUBJECT}(?: have| has)? (?:decided|agreed|settled|opted|chose|chosen)"
+    rf"{_SUBJECT}(?: have| has)? (?:decided|agreed|settled|opted|chose|chosen|approved)"
     r"(?: (?:to|on|for|against|not|that|in|with|upon|never)\b| [`\"'A-Z\w])",
     re.IGNORECASE,
 )
@@ -45,10 +48,13 @@ _PASSIVE = re.compile(
     r"|(?:my|our|the) decision is\b|(?:we are|we're|we’re|i'm|i’m|i am) (?:going with|sticking with|settling on))",
     re.IGNORECASE,
 )
+_OPENING = r"^(?:(?:ok|okay|yes|fine|right|good|alright|all right|great|then|so|agreed|no|thanks)[,.;:!]? )*(?:then |so )?"
 _LETS = re.compile(
-    r"^(?:(?:ok|okay|yes|fine|right|good|alright|all right|great|then|so|agreed)[,.;:!]? )*(?:then )?"
-    r"(?:let's|let’s|lets) (?:just |rather |simply |definitely )?(?:go (?:with|for|back to)|stick (?:with|to)|keep|use|drop|stay with"
-    r"|switch (?:to|back)|make it|move to|leave|settle (?:on|for)|adopt|standardi[sz]e on|do without|take)\b(?! (?:in mind|going|an eye|track|a look|look|digging))",
+    _OPENING
+    + r"(?:let's|let’s|lets) (?:just |rather |simply |definitely |also )?(?:go (?:with|for|back to)|stick (?:with|to)|stay with"
+    r"|switch (?:to|back)|make it|move|leave|settle (?:on|for)|adopt|standardi[sz]e on|do without|keep|use|drop|take|cluster|rename|store|split"
+    r"|pin|schedule|restrict|remove|replace|limit|cap|raise|lower|skip|migrate|archive|freeze|exclude|include|mask|merge)\b"
+    r"(?! (?:in mind|going|an eye|track|a look|look|digging|it for later))",
     re.IGNORECASE,
 )
 _WILL_VERBS = (
@@ -56,13 +62,25 @@ _WILL_VERBS = (
     r"|leave|retire|use|store|ship)"
 )
 _WE_WILL = re.compile(
-    rf"^(?:\w+[,:;] |(?:ok|okay|yes|fine|for now|then|so)[.,;:!]? )*(?:then )?we(?:'ll|’ll| will) (?:therefore |now |simply |just |always |then )?{_WILL_VERBS}\b"
+    _OPENING
+    + rf"(?:for now,? )?we(?:'ll|’ll| will) (?:therefore |now |simply |just |always |then )?{_WILL_VERBS}\b"
     r"(?! (?:an eye|track|going|in mind|see|know))",
     re.IGNORECASE,
 )
-_WE_KEEP = re.compile(
-    r"^(?:ok|okay|yes|fine|then|so|good|agreed)[.,;:!]? (?:then )?we (?:keep|drop|use|go with|stick with)\b",
-    re.I,
+_WE_DO = re.compile(
+    _OPENING
+    + r"we (?:therefore |now |simply )?(?P<verb>keep|drop|set|switch|retire|freeze|pin|cap|leave|use|take|move|merge|cluster|store|mask|make"
+    r"|replace|go with|stick with)\b(?! (?:up|off|out|back at|sure|aside|\w+ing)\b)",
+    re.IGNORECASE,
+)
+_FIRM_VERBS = frozenset("keep drop set switch retire freeze pin cap leave".split())
+_STRICT_REASON = re.compile(
+    r"\b(?:because|so that|instead|rather than|and not|not in|from now on|for now|again|in favou?r of)\b",
+    re.IGNORECASE,
+)
+_KEEP_THEN = re.compile(
+    _OPENING + r"(?:keep|use|drop|leave|take) [^.?!]{3,160}\b(?:then|for now|from now on|instead)\b",
+    re.IGNORECASE,
 )
 _I_WILL = re.compile(
     r"\bI(?:'ll|’ll| will) (?:therefore |now |simply |just |always )?(?:use|go with|keep|choose|pick|take|switch to|stick (?:with|to)|adopt|store|drop)\b",
@@ -76,8 +94,7 @@ _REASON = re.compile(
     re.IGNORECASE,
 )
 _GOING = re.compile(
-    r"^(?:(?:ok|okay|yes|fine|right|good)[,.;:!]? )*(?:then )?(?:going with|go with|sticking with|stick with|stay with|staying with)\b",
-    re.IGNORECASE,
+    _OPENING + r"(?:going with|go with|sticking with|stick with|stay with|staying with)\b", re.IGNORECASE
 )
 
 _NEGATED = re.compile(
@@ -133,32 +150,42 @@ def _candidates(block: str) -> Iterator[str]:
 def decides(sentence: str, *, person: bool) -> bool:
     """Whether one sentence, by itself, takes a decision."""
     lowered = sentence.lower()
-    if label := _LABEL.match(sentence) if _has(lowered[:60], ("decision", "decided", "agreed", "approved")) else None:
+    if _has(lowered[:60], _LABELS) and (label := _LABEL.match(sentence)):
         return not _NO_CONTENT.match(label["what"].lstrip("*_ "))
     match = _claim(sentence, lowered, person=person)
     return match is not None and _asserted(sentence, match) and not _NEGATED.search(sentence)
 
 
 def _claim(sentence: str, lowered: str, *, person: bool) -> re.Match[str] | None:
-    """The words that claim a decision."""
-    if _has(lowered, _VERBS) and (match := _AGREED.match(sentence) or _VERB.search(sentence)):
-        return match
-    if _has(lowered, _PASSIVES) and (match := _PASSIVE.search(sentence)):
+    """The words that claim a decision; None where there are none, or not from this speaker."""
+    match = _AGREED.match(sentence) or _VERB.search(sentence) if _has(lowered, _VERBS) else None
+    if match is None and _has(lowered, _PASSIVES):
+        match = _PASSIVE.search(sentence)
+    if match is not None:
         return match
     if match := _LETS.match(sentence) or _WE_WILL.match(sentence):
         return match if person or _firm(sentence, match[0]) else None
-    if person and (match := _GOING.match(sentence) or _WE_KEEP.match(sentence)):
+    if (match := _WE_DO.match(sentence)) and _meant(sentence, match, person=person):
         return match
-    if (match := _I_WILL.search(sentence)) and _CONTRAST.search(sentence, match.end()):
+    if person and (match := _GOING.match(sentence) or _KEEP_THEN.match(sentence)):
         return match
-    return None
+    match = _I_WILL.search(sentence)
+    return match if match and _CONTRAST.search(sentence, match.end()) else None
 
 
 def _has(lowered: str, words: tuple[str, ...]) -> bool:
-    for word in words:
+    for word in words:  # noqa: SIM110 - on every turn, and a generator costs more than the search
         if word in lowered:
             return True
     return False
+
+
+def _meant(sentence: str, match: re.Match[str], *, person: bool) -> bool:
+    """Whether `we keep X` sets something down, and does not only say how things are."""
+    verb = match["verb"].lower()
+    if person and (verb in _FIRM_VERBS or match.start("verb") > len("we therefore ")):
+        return True
+    return verb != "use" and _STRICT_REASON.search(sentence, match.end()) is not None
 
 
 def _firm(sentence: str, opening: str) -> bool:

@@ -55,10 +55,10 @@ _VERBS = (
     r"|went from|rose from|improved from|dropped from|fell from|up from|down from|now|=|:|→|->|—|–)"
 )
 _STATEMENT = re.compile(
-    rf"(?P<metric>{_ALIASES})(?:@(?P<at>\d{{1,4}}))?[`*_\"']{{0,3}}"
+    rf"(?P<metric>{_ALIASES})(?:@(?P<at>\d{{1,4}})| at (?P<top>\d{{1,3}})(?= ?(?:=|is\b|was\b|:|of\b|stands\b|rose\b|fell\b|holds\b)))?[`*_\"']{{0,3}}"
     rf"(?P<scope>(?: (?:on|for|over|across|against|in|with|of|score|measured on)\b(?: (?!(?:is|was|are|were)\b)[^\s,;:=|]{{1,40}}){{0,7}}?)?)"
     rf"\s*(?:{_VERBS}\s*)(?:(?:only|still|now|about|around|roughly|just|nearly|almost|exactly|up to|~|≈)\s*)*[`*_\"']{{0,3}}"
-    rf"(?P<value>{_NUMBER})(?P<unit>{_UNIT})?(?:\s*(?:to|→|->)\s*(?P<later>{_NUMBER})(?P<later_unit>{_UNIT})?)?(?![\w%]*[\w])",
+    rf"(?P<value>{_NUMBER})(?P<unit>{_UNIT})?(?:\s*(?:to|→|->)\s*(?P<later>{_NUMBER})(?P<later_unit>{_UNIT})?)?(?![\w%]*[\w]|\.\d| (?:digits|decimals?|places|bits|characters|significant|below|above|under|over)\b)",
     re.IGNORECASE,
 )
 _THRESHOLD = re.compile(
@@ -67,13 +67,16 @@ _THRESHOLD = re.compile(
     re.IGNORECASE,
 )
 _SENTENCE_STOP = re.compile(r"[.;](?=\s)|\n")
+_RANKED = frozenset(("precision", "recall", "ndcg", "hit rate", "mrr"))
 _UNITS = {
     "percent": "%", "milliseconds": "ms", "millisecond": "ms", "seconds": "s", "second": "s", "sec": "s", "minutes": "min",
     "points": "points", "point": "points", "credit": "credits", "hours": "h", "hour": "h",
 }  # fmt: skip
 
 
-_HEADS = sorted({alias.split(" ")[0].split("_")[0].split("-")[0] for alias in _CANONICAL}, key=len, reverse=True)
+_HEADS = sorted(
+    {alias.split(" ")[0].split("_")[0].split("-")[0] for alias in _CANONICAL}, key=len, reverse=True
+)
 _HEAD = re.compile(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, _HEADS))})")
 _TAILS = frozenset(re.split(r"[ -]", alias)[-1] for alias in _CANONICAL)
 _TAIL_BACKWARDS = re.compile(r"[\s*`\"'=:]*(?:\d{1,4}@)?(\w+)")
@@ -147,13 +150,13 @@ def measured_in_prose(text: str, places: list[int], seq: int) -> Iterator[Evalua
         end = match.end()
         name = canonical_metric(match["metric"])
         value = number(match["later"] or match["value"])
-        if name is None or value is None or _is_part_of_code(text, match):
+        if name is None or value is None or _is_part_of_code(text, match) or _is_rank(name, match):
             continue
         unit = (match["later_unit"] if match["later"] else match["unit"]) or match["unit"] or ""
         stop = _SENTENCE_STOP.search(text, match.end())
         tail = text[match.end() : min(stop.start() if stop else len(text), match.end() + 120)]
         yield EvaluationResult(
-            metric=f"{name}@{match['at']}" if match["at"] else name,
+            metric=f"{name}@{at}" if (at := match["at"] or match["top"]) else name,
             value=value,
             unit=_unit(unit),
             threshold=_threshold(tail),
@@ -163,6 +166,12 @@ def measured_in_prose(text: str, places: list[int], seq: int) -> Iterator[Evalua
                 **({"scope": match["scope"].strip()} if match["scope"].strip() else {}),
             },
         )
+
+
+def _is_rank(name: str, match: re.Match[str]) -> bool:
+    """`precision at 50`: the number says how many were looked at, not how good they were."""
+    rest = match[0][len(match["metric"]) :]
+    return name in _RANKED and rest.startswith(" at ") and match["value"].isdigit() and not match["unit"]
 
 
 def _is_part_of_code(text: str, match: re.Match[str]) -> bool:
@@ -200,10 +209,12 @@ def measured_in_tables(text: str, seq: int) -> Iterator[EvaluationResult]:
     while at >= 0:
         start, end = text.rfind("\n", 0, at), text.find("\n", at)
         end = len(text) if end < 0 else end
-        if 0 <= start and end - start < _LONGEST_ROW and _RULE.match(text[start + 1 : end]):
+        if start >= 0 and end - start < _LONGEST_ROW and _RULE.match(text[start + 1 : end]):
             head = text[text.rfind("\n", 0, start) + 1 : start]
             if "|" in head and len(head) < _LONGEST_ROW:
-                yield from _table([cell.strip(" *`_") for cell in _cells(head)], text[end + 1 : end + _LONGEST_TABLE], seq)
+                yield from _table(
+                    [cell.strip(" *`_") for cell in _cells(head)], text[end + 1 : end + _LONGEST_TABLE], seq
+                )
         at = text.find("---", end)
 
 
@@ -221,15 +232,17 @@ def _table(heads: list[str], body: str, seq: int) -> Iterator[EvaluationResult]:
         cells = _cells(line)
         if metric is not None and value is not None:
             name = canonical_metric(cells[metric]) if metric < len(cells) else None
-            yield from _row(name, cells, value, limit, seq, line)
+            yield from _row(name, cells, (value, limit), seq, line)
         else:
             for at, name in columns.items():
-                yield from _row(name, cells, at, limit, seq, line)
+                yield from _row(name, cells, (at, limit), seq, line)
 
 
 def _row(
-    name: str | None, cells: list[str], value: int, limit: int | None, seq: int, line: str
+    name: str | None, cells: list[str], columns: tuple[int, int | None], seq: int, line: str
 ) -> Iterator[EvaluationResult]:
+    """One value of a table; `columns` are those of the value and of its threshold."""
+    value, limit = columns
     match = _CELL.fullmatch(cells[value]) if value < len(cells) else None
     if name is None or match is None or (measured := number(match["value"])) is None:
         return
@@ -266,7 +279,7 @@ _DBT_WORDS = {"PASS": "passed", "WARN": "warnings", "ERROR": "failed", "SKIP": "
 
 
 def measured_by_tests(text: str, seq: int) -> Iterator[EvaluationResult]:
-    """Counts of test runs (`tests passed`, `tests failed`, …), as pytest, jest and dbt print them at the end."""
+    """Counts of runs, as pytest, jest (`tests passed`, `tests failed`, …) and dbt (`nodes passed`, …) end with."""
     if " in " in text or "Tests:" in text:
         for runner, pattern in (("pytest", _PYTEST), ("jest", _JEST)):
             for match in pattern.finditer(text):
@@ -276,13 +289,14 @@ def measured_by_tests(text: str, seq: int) -> Iterator[EvaluationResult]:
     if "PASS=" in text:
         for match in _DBT.finditer(text):
             for word, count in _DBT_COUNT.findall(match["counts"]):
-                if word in _DBT_WORDS:
+                if word in _DBT_WORDS and (count != "0" or word in {"PASS", "ERROR"}):
                     yield _tests(_DBT_WORDS[word], count, "dbt", match[0], seq)
 
 
 def _tests(word: str, count: str, runner: str, line: str, seq: int) -> EvaluationResult:
     payload = {"runner": runner, "text": line.strip(" =\n")}
-    return EvaluationResult(f"tests {word}", float(count), "tests", None, seq, payload)
+    unit = "nodes" if runner == "dbt" else "tests"
+    return EvaluationResult(f"{unit} {word}", float(count), unit, None, seq, payload)
 
 
 # --- JSON ------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from cocorecall.extract.mentions import (
     mention_urls,
 )
 from cocorecall.extract.names import file_name, function_name, object_name
-from cocorecall.extract.prose import Fence, split_fences
+from cocorecall.extract.prose import Fence, lower, split_fences
 from cocorecall.extract.sql import SqlReader, StatementFacts
 from cocorecall.model import Entity, Facet, FunctionTouch, KeyDecision, StrategyUse, ToolCall, Turn
 
@@ -65,16 +65,17 @@ class Extraction:
         self.functions = tuple(sorted({*functions, *(f for term in glossary.terms for f in term.functions)}))
         self.sql = SqlReader()
 
-    def session(self) -> Extractor:
-        """An extractor for the turns of one session."""
-        return Extractor(self)
+    def session(self, cwd: str | None = None) -> Extractor:
+        """An extractor for the turns of one session; `cwd` is its folder, for turns that do not say theirs."""
+        return Extractor(self, cwd)
 
 
 class Extractor:
     """Reads the turns of one session, in order, so that later turns may name what earlier ones used."""
 
-    def __init__(self, extraction: Extraction | None = None) -> None:
+    def __init__(self, extraction: Extraction | None = None, cwd: str | None = None) -> None:
         self._shared = extraction or Extraction()
+        self._cwd = cwd
         self._known = Known()
         for function in self._shared.functions:
             self._known.learn("function", function_name(function))
@@ -89,7 +90,7 @@ class Extractor:
         """
         if turn.echo:
             return []
-        work = _Turn(turn, seq, self._shared, self._known)
+        work = _Turn(turn, seq, self._shared, self._known, turn.cwd or self._cwd)
         if turn.role == "tool" or turn.results:
             self._read_result(work)
         else:
@@ -121,7 +122,10 @@ class Extractor:
         commands = list(contract_commands(text, work.seq)) if text and "contract" in text else []
         work.other.extend(commands)
         for command in commands:
-            self._known.learn("function", function_name(command.function_name))
+            name = function_name(command.function_name)
+            self._known.learn("function", name)
+            work.mentions.also_in(text)
+            work.mentions.add("function", name, command.function_name)
         if work.turn.role != "user" and (self._contract is not None or '"function"' in work.turn.text):
             work.other.extend(contract_answers(work.turn.text, work.seq, self._contract))
         if commands:
@@ -133,8 +137,9 @@ class Extractor:
 class _Turn:
     """The work on one turn: what has been found so far."""
 
-    def __init__(self, turn: Turn, seq: int, shared: Extraction, known: Known) -> None:
+    def __init__(self, turn: Turn, seq: int, shared: Extraction, known: Known, cwd: str | None) -> None:
         self.turn = turn
+        self.cwd = cwd
         self.seq = seq
         self.shared = shared
         self.known = known
@@ -156,7 +161,7 @@ class _Turn:
         """A person's or a model's words."""
         turn, mentions, known = self.turn, self.mentions, self.known
         text, fences = split_fences(turn.text[:_TEXT_SCOPE])
-        lowered = text.lower()
+        lowered = lower(text)
         if may_decide(lowered) and turn.kind != "summary":
             person = turn.role != "assistant"
             self.other += [KeyDecision(d, turn.role, self.seq) for d in decisions_in(text, person=person)]
@@ -172,7 +177,7 @@ class _Turn:
         mention_calls(plain, mentions, known)
         mention_upper_words(plain, mentions, known)
         mention_known(plain, mentions, known)
-        mention_files(plain, mentions, turn.cwd)
+        mention_files(plain, mentions, self.cwd)
         mention_errors(plain, mentions)
         mention_tickets(plain, mentions)
         mention_cortex(text, lowered, mentions)
@@ -201,7 +206,7 @@ class _Turn:
         plain = mention_urls(text, self.mentions)
         mention_errors(plain, self.mentions)
         mention_objects(plain, self.mentions, self.known, only_full=True)
-        mention_files(plain, self.mentions, self.turn.cwd)
+        mention_files(plain, self.mentions, self.cwd)
 
     def _read_strategies(self, lowered: str) -> None:
         for strategy in self.shared.strategies:
@@ -216,7 +221,9 @@ class _Turn:
     def command_text(self) -> str:
         """Where commands to CocoPlus stand: a person's words, and shell commands."""
         if self.turn.calls:
-            return "\n".join(c for call in self.turn.calls for c in _strings(call.payload, ("command", "cmd")))
+            return "\n".join(
+                c for call in self.turn.calls for c in _strings(call.payload, ("command", "cmd"))
+            )
         return self.turn.text if self.turn.role == "user" and not self.turn.results else ""
 
     def read_call(self, call: ToolCall) -> None:
@@ -247,7 +254,7 @@ class _Turn:
         if "\n" not in path and "." in path.replace("\\", "/").rpartition("/")[2].strip("."):
             self.mentions.also_in(path)
             if "://" not in path and "*" not in path:
-                self.mentions.add("file", file_name(path, self.turn.cwd), path)
+                self.mentions.add("file", file_name(path, self.cwd), path)
 
     # --- SQL ---
 
@@ -292,7 +299,7 @@ class _Turn:
 
 def _is_cortex(spelling: str) -> bool:
     upper = spelling.upper()
-    return upper.startswith("AI_") or ".CORTEX." in f".{upper}" or upper.startswith("CORTEX.")
+    return upper.startswith(("AI_", "CORTEX.")) or ".CORTEX." in upper
 
 
 def _strings(payload: Any, keys: tuple[str, ...]) -> Iterator[str]:

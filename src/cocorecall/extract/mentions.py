@@ -35,7 +35,10 @@ MAX_MENTIONS = 200
 
 
 def _before(text: str, at: int, characters: re.Pattern[str], longest: int) -> str:
-    """The run of such characters that ends at `at`. (Read backwards: a pattern tied to the end tries every start.)"""
+    """The run of such characters that ends at `at`, found backwards.
+
+    A pattern that is tied to the end of its text would be tried from every start.
+    """
     match = characters.match(text[max(0, at - longest) : at][::-1])
     return match[0][::-1] if match else ""
 
@@ -129,6 +132,7 @@ _EXTENSION = re.compile(r"\.([a-z][a-z0-9]{0,9})(?![\w(])(:\d+(?:[:-]\d+)?)?")
 _EXTENSIONS = frozenset(FILE_EXTENSIONS)
 _PATH_ONLY = frozenset("c h r log go rs rb cs js ts env conf lock zip cc".split())
 _PATH_BACKWARDS = re.compile(r"[\w./\\~@+-]+(?:(?<=[\\/]):[A-Za-z](?![\w]))?")
+_MOST_DOTS = 3
 _FOREIGN = ("site-packages/", "dist-packages/", "/usr/lib/", "node_modules/", "/lib/python")
 
 
@@ -146,10 +150,10 @@ def mention_files(text: str, mentions: Mentions, cwd: str | None = None) -> None
 
 
 def _is_file(path: str, base: str, extension: str) -> bool:
-    if not (base[0].isalnum() or base[0] == "_") or base[0].isdigit() and base.count(".") > 1:
+    if not (base[0].isalnum() or base[0] == "_") or (base[0].isdigit() and base.count(".") > 1):
         return False
     if base == path and (
-        extension in _PATH_ONLY or base.lower() in NOT_FILES or base[: -len(extension)].count(".") > 2
+        extension in _PATH_ONLY or base.lower() in NOT_FILES or base.count(".") > _MOST_DOTS
     ):
         return False
     return not any(folder in path for folder in _FOREIGN)
@@ -243,7 +247,7 @@ def mention_objects(text: str, mentions: Mentions, known: Known, *, only_full: b
             if not is_sql_word(parts[-1]):
                 mentions.add("function", function_name(spelling), spelling)
         elif len(parts) > 2:  # noqa: PLR2004 - database, schema, name
-            mentions.add("snowflake_object", known.object(spelling) or object_name(spelling), spelling)
+            _mention_full_name(parts, spelling, mentions, known)
         elif not only_full and _is_schema_and_name(parts):
             _mention_two_parts(parts, spelling, mentions, known)
 
@@ -251,6 +255,14 @@ def mention_objects(text: str, mentions: Mentions, known: Known, *, only_full: b
 def _is_upper(text: str, dot: int) -> bool:
     before = text[dot - 1 : dot]
     return before.isupper() or before.isdigit() or before in {"_", "$", '"'}
+
+
+def _mention_full_name(parts: list[str], spelling: str, mentions: Mentions, known: Known) -> None:
+    full = known.object(spelling)
+    if full is None and (function := known.functions.get(parts[-1].lower())) is not None:
+        mentions.add("function", function, spelling)
+    else:
+        mentions.add("snowflake_object", full or object_name(spelling), spelling)
 
 
 def _mention_two_parts(parts: list[str], spelling: str, mentions: Mentions, known: Known) -> None:
@@ -274,7 +286,7 @@ _KIND_BEFORE = re.compile(rf"\b(?:{OBJECT_KIND_PATTERN})\s+$", re.IGNORECASE)
 _KIND_AFTER = re.compile(rf"\s+(?:{OBJECT_KIND_PATTERN})\b", re.IGNORECASE)
 _ACRONYMS = frozenset(
     """
-    SQL JSON CSV XML API UDF UDTF UDAF DDL DML CTE ETL ELT PII HTML YAML PDF LLM RAG UTC TODO FIXME NOTE README SLA
+    XSMALL SMALL MEDIUM LARGE XLARGE SQL JSON CSV XML API UDF UDTF UDAF DDL DML CTE ETL ELT PII HTML YAML PDF LLM RAG UTC TODO FIXME NOTE README SLA
     KPI DAG DBT CRM ERP ORM AWS GCP GDPR HTTP HTTPS REST URL URI UUID SCD OLAP OLTP POC MVP MUST NEVER ALWAYS ONLY
     BUT THIS THAT ALSO VERY STOP WARNING IMPORTANT
     """.split()
@@ -314,9 +326,9 @@ def mention_calls(text: str, mentions: Mentions, known: Known, *, code: bool = F
     at = text.find("(")
     while at >= 0:
         before = text[at - 1] if at else " "
-        if (before.isalnum() or before == "_") and not text.startswith("s)", at + 1):
-            if name := _before(text, at, _CALL_BACKWARDS, _LONGEST_CALL):
-                _mention_call(name, mentions, known, plain=not code and not text.startswith(")", at + 1))
+        called = (before.isalnum() or before == "_") and not text.startswith("s)", at + 1)
+        if called and (name := _before(text, at, _CALL_BACKWARDS, _LONGEST_CALL)):
+            _mention_call(name, mentions, known, plain=not code and not text.startswith(")", at + 1))
         at = text.find("(", at + 1)
 
 
@@ -377,7 +389,7 @@ def mention_ticked(text: str, mentions: Mentions, known: Known) -> list[str]:
 def _mention_ticked_name(
     text: str, match: re.Match[str], inner: str, mentions: Mentions, known: Known
 ) -> None:
-    if inner in CORTEX_FUNCTIONS or is_sql_word(inner):
+    if inner in CORTEX_FUNCTIONS or is_sql_word(inner) or inner.rpartition(".")[2].lower() in _EXTENSIONS:
         return
     if (what := known.resolve(inner)) is not None:
         mentions.add(*what, inner)
@@ -441,7 +453,10 @@ _BARE_CORTEX = re.compile(rf"(?<![\w.$])(?:{'|'.join(sorted(UNMISTAKABLE_CORTEX_
 
 
 def mention_cortex(text: str, lowered: str, mentions: Mentions) -> None:
-    """Add Cortex features: functions of the AI_ family, of the older CORTEX schema, and products."""
+    """Add Cortex features: functions of the AI_ family, of the older CORTEX schema, and products.
+
+    `lowered` is the text in lower case, place by place.
+    """
     if "AI_" in text or "ai_" in text:
         for match in _AI_FUNCTION.finditer(text):
             if match[0].upper() in CORTEX_FUNCTIONS:
@@ -452,16 +467,16 @@ def mention_cortex(text: str, lowered: str, mentions: Mentions) -> None:
     if "cortex" in lowered:
         for match in _CORTEX_FUNCTION.finditer(text):
             _mention_cortex_function(match[1], match[0], mentions)
-    if (
-        "cortex" in lowered
-        or "document ai" in lowered
-        or "semantic v" in lowered
-        or "intelligence" in lowered
-    ):
-        for phrase, name in CORTEX_PRODUCTS.items():
-            at = lowered.find(phrase)
-            if at >= 0 and _begins(lowered, at, "") and _ends_word(lowered, at + len(phrase)):
-                mentions.add("cortex_feature", name, text[at : at + len(phrase)])
+        _mention_products(text, lowered, mentions)
+    elif "document ai" in lowered or "semantic v" in lowered or "intelligence" in lowered:
+        _mention_products(text, lowered, mentions)
+
+
+def _mention_products(text: str, lowered: str, mentions: Mentions) -> None:
+    for phrase, name in CORTEX_PRODUCTS.items():
+        at = lowered.find(phrase)
+        if at >= 0 and _begins(lowered, at, "") and _ends_word(lowered, at + len(phrase)):
+            mentions.add("cortex_feature", name, text[at : at + len(phrase)])
 
 
 def _mention_cortex_function(name: str, spelling: str, mentions: Mentions) -> None:

@@ -26,6 +26,14 @@ class Fence:
     body: str
 
 
+def lower(text: str) -> str:
+    """The text in lower case, character by character: places in it are places in the text."""
+    lowered = text.lower()
+    if len(lowered) != len(text):
+        lowered = "".join(c if len(c.lower()) != 1 else c.lower() for c in text)
+    return lowered
+
+
 def split_fences(text: str) -> tuple[str, list[Fence]]:
     """The text with a blank line in place of each fenced block, and the blocks. An open fence ends the text."""
     if "```" not in text and "~~~" not in text:

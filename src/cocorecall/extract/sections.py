@@ -35,9 +35,10 @@ class Section:
 
 def sections(text: str, level: int = 2) -> Iterator[Section]:
     """The sections of one level, in order. Headings inside fences are text. Never raises."""
-    lines = text.splitlines()
-    starts = [(at, title) for at, depth, title in _headings(lines) if depth == level]
-    borders = [at for at, depth, _ in _headings(lines) if depth <= level]
+    lines = text.split("\n")
+    headings = _headings(lines)
+    starts = [(at, title) for at, depth, title in headings if depth == level]
+    borders = [at for at, depth, _ in headings if depth <= level]
     for at, title in starts:
         end = next((border for border in borders if border > at), len(lines))
         body = lines[at + 1 : end]
@@ -49,7 +50,7 @@ def _headings(lines: list[str]) -> list[tuple[int, int, str]]:
     for at, line in enumerate(lines):
         if _FENCE.match(line):
             fenced = not fenced
-        elif not fenced and line.startswith("#") and (match := _HEADING.match(line)):
+        elif not fenced and line.startswith("#") and (match := _HEADING.match(line.rstrip("\r"))):
             found.append((at, len(match[1]), match[2]))
     return found
 
@@ -58,7 +59,7 @@ def _fields(body: list[str]) -> dict[str, str]:
     fields: dict[str, list[str]] = {}
     current: list[str] | None = None
     for line in body:
-        if match := _FIELD.match(line):
+        if match := _FIELD.match(line.rstrip("\r")):
             name = " ".join((match["bold"] or match["plain"]).lower().split())
             current = fields.setdefault(name, [])
             if not current:

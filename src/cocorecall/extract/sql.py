@@ -146,7 +146,7 @@ def shape_of(statement: str) -> tuple[str, dict[str, str]]:
             return "1"
         spelling = match[0]
         key = spelling if kind == "quoted" else spelling.upper()
-        if key in grammar or PLACEHOLDER in spelling:
+        if key in grammar or key.startswith("SYSTEM$") or PLACEHOLDER in spelling:
             return spelling
         slot = slots.get(key)
         if slot is None:
@@ -181,7 +181,9 @@ def _named(facts: StatementFacts, names: dict[str, str]) -> StatementFacts:
     """The facts of a shape with the statement's own names put back."""
 
     def back(spellings: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(".".join([names.get(part, part) for part in spelling.split(".")]) for spelling in spellings)
+        return tuple(
+            ".".join([names.get(part, part) for part in spelling.split(".")]) for spelling in spellings
+        )
 
     return StatementFacts(
         back(facts.read), back(facts.written), back(facts.created), back(facts.dropped), back(facts.called),

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from cocorecall.extract.vocabulary import SQL_KEYWORDS, is_sql_word
+from cocorecall.extract.vocabulary import SQL_KEYWORDS, WAREHOUSE_SIZES, is_sql_word
 
 # An open end counts as closed by the end of the text, so that no text is scanned twice.
 QUIET = (
@@ -27,6 +27,8 @@ _JINJA = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
 _SILENT_JINJA = re.compile(r"\{\{-?\s*config\s*\(")
 _IDENTIFIER = r'(?:"(?:[^"]|"")*"|[A-Za-z_][\w$]*)'
 _TOKENS = re.compile(rf"(?P<name>@?{_IDENTIFIER}(?:\.{_IDENTIFIER})*)|(?P<mark>[(),=;])")
+
+_NO_NAMES = SQL_KEYWORDS | WAREHOUSE_SIZES
 
 PLACEHOLDER = "jinja_value_"
 """What stands for a template's value, so that the SQL around it still parses."""
@@ -113,7 +115,7 @@ def bodies(statement: str) -> Iterator[str]:
 
 def scan(statement: str) -> Names:
     """Read the names of one statement by the words around them. Never raises; linear in the text's length."""
-    quiet = _QUIET.sub(lambda match: " ", statement)
+    quiet = _QUIET.sub(" ", statement)
     return _Scanner([(m["name"] or m["mark"], m["name"] is not None) for m in _TOKENS.finditer(quiet)]).run()
 
 
@@ -160,7 +162,7 @@ class _Scanner:
         if at >= len(self.tokens) or not self.tokens[at][1]:
             return
         name, word = self.tokens[at][0], self.words[at]
-        if word in SQL_KEYWORDS or word in self.tables_made or PLACEHOLDER in name:
+        if word in _NO_NAMES or word in self.tables_made or PLACEHOLDER in name:
             return
         self.claimed.add(at)
         into[name.removeprefix("@")] = None
