@@ -21,7 +21,7 @@ from cocorecall import Recall
 from scoring import NOW, TABLE_HEAD, Question, means, score_baselines, score_recall, table_row
 
 CODING = Path(__file__).parent / "coding"
-HALVES = ("tune", "validate")
+HALVES = tuple(half for half in ("tune", "validate") if (CODING / half / "questions.jsonl").exists())
 
 
 def load(half: str, project: Path) -> list[Question]:
@@ -100,8 +100,7 @@ def main() -> None:
     parser.add_argument("--misses", action="store_true", help="for tuning: only look at the tune half")
     args = parser.parse_args()
     for half in HALVES if args.half == "both" else (args.half,):
-        if (CODING / half / "questions.jsonl").exists():
-            score(half, per_kind=args.per_kind, misses=args.misses)
+        score(half, per_kind=args.per_kind, misses=args.misses)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from cocorecall.search.excerpt import Excerpt, Match, make_excerpt, pack, whole
 from cocorecall.search.follow_up import FollowUp
 from cocorecall.search.matches import find_matches
 from cocorecall.search.query import Query, parse_query
-from cocorecall.search.ranking import Context, Plan, Ranked, Scorer, candidates, plan
+from cocorecall.search.ranking import WEIGHTS, Context, Plan, Ranked, Scorer, Weights, candidates, plan
 from cocorecall.search.render import FOOTER, render_plain
 from cocorecall.search.spelling import near_spellings
 from cocorecall.search.tokens import estimate_tokens
@@ -47,6 +47,7 @@ class Request(NamedTuple):
         mode: `session-diverse`, `all` or `session`.
         shown_filters: the filters as the answer repeats them.
         notes: what the answer must say besides.
+        weights: the constants of the ranking; a benchmark takes them out one by one.
     """
 
     query: str
@@ -58,6 +59,7 @@ class Request(NamedTuple):
     filters: Filters = Filters()
     shown_filters: tuple[tuple[str, Any], ...] = ()
     notes: tuple[str, ...] = ()
+    weights: Weights = WEIGHTS
 
 
 class Candidate(NamedTuple):
@@ -82,14 +84,14 @@ def answer(request: Request, reader: IndexReader, *, now: datetime, phase: str |
     query, context = _understand(request, reader, now, phase)
     if not query.units:
         return _listing(request, query, reader, now)
-    planned = plan(query, reader)
+    planned = plan(query, reader, request.weights)
     empty = _results(request, query)
     if not planned.matching:
         return _priced(replace(empty, words=_word_reports(planned, reader)))
     turns, sessions = reader.count(planned.matching, request.filters)
     if not turns:
         return _priced(replace(empty, words=_word_reports(planned, reader)))
-    scorer = Scorer(planned, reader, context)
+    scorer = Scorer(planned, reader, context, request.weights)
     chosen = _choose(request, query, planned, scorer=scorer, reader=reader, total=turns)
     any_full = any(c.ranked.full for c in chosen)
     draft = replace(
