@@ -342,3 +342,19 @@ def test_calls_learn_the_status_of_their_results(project: Project) -> None:
     run(project)
     with project.open() as recall:
         assert recall.show(CORTEX).turns[0].calls[0].status == "error"
+
+
+def test_a_turns_summary_is_its_first_sentence(project: Project) -> None:
+    import sqlite3
+
+    project.session(
+        "one",
+        ("assistant", "# Plan\n\nWe load month by month. Then we compare."),
+        ("tool", "| ID | NAME |\n| --- | --- |"),
+        ("user", "word " * 200),
+    )
+    run(project)
+    with sqlite3.connect(project.index) as other:
+        summaries = [row[0] for row in other.execute("SELECT summary FROM turns ORDER BY seq")]
+    assert summaries[:2] == ["We load month by month.", "| ID | NAME |"]
+    assert len(summaries[2]) <= 240

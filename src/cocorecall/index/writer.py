@@ -16,6 +16,7 @@ import apsw
 import orjson
 
 from cocorecall.analysis import calls_text, cues, index_text
+from cocorecall.extract.summary import MAX_SUMMARY, summary_of
 from cocorecall.index.docs import MAX_SEQ, SEQ_BITS, doc_range, load_payload, turn_id
 from cocorecall.model import (
     Entity,
@@ -576,10 +577,17 @@ def _json_text(value: Any) -> str | None:
     return None if value is None else _json(value).decode()
 
 
+def _summary(turn: Turn) -> str:
+    """The turn's first sentence; a tool's output has lines instead."""
+    if turn.role != "tool":
+        return summary_of(turn.text)
+    return " ".join(turn.text[:MAX_SUMMARY].lstrip().split("\n", 1)[0].split())
+
+
 def _turn_row(session_id: str, base: int, seq: int, prepared: Prepared) -> _Row:
     turn = prepared.turn
     return (
-        f"{session_id}:{seq}", session_id, turn.role, seq, "", prepared.text_hash, ",".join(turn.tags),
+        f"{session_id}:{seq}", session_id, turn.role, seq, _summary(turn), prepared.text_hash, ",".join(turn.tags),
         base | seq, turn.timestamp, turn.time_source, turn.zoned, turn.kind, turn.echo, 0 if turn.role == "tool" else cues(turn.text), 1, turn.native_id, turn.line,
         len(turn.text) + len(prepared.calls_text), turn.text_length or len(turn.text), prepared.content_key,
         turn.text, turn.thinking,
