@@ -13,6 +13,7 @@ MAX_ERROR = 500
 """Characters of the longest essential line."""
 
 _SCOPE = 64 << 10
+_LONGEST_NORMALIZED = 4000
 _UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b", re.IGNORECASE)
 _TIME = re.compile(r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?\b")
 _PATH = re.compile(
@@ -40,7 +41,7 @@ def normalize_error(text: str) -> str:
         kept.append(match[0])
         return f"\x00{len(kept) - 1}\x00"
 
-    plain = text[:_SCOPE].replace("\x00", " ")
+    plain = text[:_LONGEST_NORMALIZED].replace("\x00", " ")
     for pattern, mark in ((_UUID, "<id>"), (_TIME, "<time>")):
         plain = pattern.sub(mark, plain)
     plain = _CODE.sub(keep, plain)

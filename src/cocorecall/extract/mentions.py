@@ -227,7 +227,9 @@ def _begins(text: str, at: int, glue: str) -> bool:
 
 # --- Snowflake objects -----------------------------------------------------------------------------------
 
-_DOTTED = re.compile(r'[A-Z_][A-Z0-9_$]*(?:\.(?:[A-Z_][A-Z0-9_$]*|"[^"\n]{1,100}")){1,3}(?![\w$]|\.\w)(\()?')
+_DOTTED = re.compile(
+    r'[A-Z_][A-Z0-9_$]{0,120}(?:\.(?:[A-Z_][A-Z0-9_$]{0,120}|"[^"\n]{1,100}")){1,3}(?![\w$]|\.\w)(\()?'
+)
 _UPPER_AFTER_DOT = re.compile(r"\.[A-Z_\"]")
 _ALIAS_LENGTH = 2
 
@@ -281,7 +283,7 @@ def _is_schema_and_name(parts: list[str]) -> bool:
     )
 
 
-_UPPER = re.compile(r"[A-Z][A-Z0-9_$]{2,}(?![\w.$(/`'-]\w|[\w(`'-])")
+_UPPER = re.compile(r"[A-Z][A-Z0-9_$]{2,120}(?![\w.$(/`'-]\w|[\w(`'-])")
 _KIND_BEFORE = re.compile(rf"\b(?:{OBJECT_KIND_PATTERN})\s+$", re.IGNORECASE)
 _KIND_AFTER = re.compile(rf"\s+(?:{OBJECT_KIND_PATTERN})\b", re.IGNORECASE)
 _ACRONYMS = frozenset(

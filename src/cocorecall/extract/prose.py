@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _FENCE = re.compile(
-    r"^[ \t]{0,6}(?P<mark>```+|~~~+)[ \t]*(?P<language>[\w+#.-]*)[^\n]*\n(?P<body>.*?)(?:^[ \t]{0,6}(?P=mark)[`~]*[ \t]*$|\Z)",
+    r"^[ \t]{0,6}(?P<mark>`{3,12}|~{3,12})[ \t]*(?P<language>[\w+#.-]*)[^\n]*\n(?P<body>.*?)(?:^[ \t]{0,6}(?P=mark)[`~]*[ \t]*$|\Z)",
     re.MULTILINE | re.DOTALL,
 )
 _BLOCK_BREAK = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]|[ \t]*[#>|])")

@@ -23,8 +23,9 @@ QUIET = (
 
 _QUIET = re.compile(QUIET, re.DOTALL)
 _STOPS = re.compile(QUIET + r'|"(?:[^"]|"")*(?:"|\Z)|(?P<end>;)', re.DOTALL)
-_JINJA = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
-_SILENT_JINJA = re.compile(r"\{\{-?\s*config\s*\(")
+_JINJA_OPENS = re.compile(r"\{[{%#]")
+_JINJA_CLOSES = {"{{": "}}", "{%": "%}", "{#": "#}"}
+_SILENT_JINJA = re.compile(r"-?\s*config\s*\(")
 _IDENTIFIER = r'(?:"(?:[^"]|"")*"|[A-Za-z_][\w$]*)'
 _TOKENS = re.compile(rf"(?P<name>@?{_IDENTIFIER}(?:\.{_IDENTIFIER})*)|(?P<mark>[(),=;])")
 
@@ -69,16 +70,25 @@ def without_templates(text: str) -> str:
     """Replace Jinja by what lets the SQL around it parse: a value by a placeholder, the rest by blanks."""
     if "{{" not in text and "{%" not in text and "{#" not in text:
         return text
-    count = 0
-
-    def plain(match: re.Match[str]) -> str:
-        nonlocal count
-        if not match[0].startswith("{{") or _SILENT_JINJA.match(match[0]):
-            return " "
-        count += 1
-        return f"{PLACEHOLDER}{count}"
-
-    return _JINJA.sub(plain, text)
+    pieces: list[str] = []
+    done = values = 0
+    never_closed: set[str] = set()
+    for match in _JINJA_OPENS.finditer(text):
+        opening = match[0]
+        if match.start() < done or opening in never_closed:
+            continue
+        end = text.find(_JINJA_CLOSES[opening], match.end())
+        if end < 0:
+            never_closed.add(opening)  # then none that opens later closes either
+            continue
+        pieces.append(text[done : match.start()])
+        done = end + 2
+        if opening == "{{" and not _SILENT_JINJA.match(text, match.end()):
+            values += 1
+            pieces.append(f"{PLACEHOLDER}{values}")
+        else:
+            pieces.append(" ")
+    return "".join([*pieces, text[done:]])
 
 
 def statements(text: str) -> Iterator[str]:
