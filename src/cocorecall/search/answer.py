@@ -101,7 +101,9 @@ def answer(request: Request, reader: IndexReader, *, now: datetime, phase: str |
         words=() if any_full else _word_reports(planned, reader),
     )
     composer = _Composer(request, planned, scorer, reader)
-    return _within_budget(draft, [composer.found(c) for c in chosen], composer, request)
+    # a turn between matching ones that only calls tools has no words to show
+    found = [f for f in map(composer.found, chosen) if f.body.strip()]
+    return _within_budget(draft, found, composer, request)
 
 
 def _results(request: Request, query: Query) -> Results:

@@ -78,7 +78,7 @@ class Weights(NamedTuple):
     recency: float = 0.05
     half_life_days: float = 30.0
     phase: float = 0.03
-    period: float = 3.0
+    period: float = 1.5
     speaker: float = 0.6
     question: float = 0.9
     cue: float = 1.2
@@ -89,6 +89,7 @@ class Weights(NamedTuple):
 WEIGHTS = Weights()
 
 CANDIDATE_TURNS = 40
+QUESTION_TURNS = 60
 CANDIDATE_SESSIONS = 25
 CANDIDATE_POSTINGS = 12_000
 """Matches that the first stage ranks; FTS5's bm25 takes about a microsecond for each."""
@@ -361,7 +362,9 @@ def candidates(
         at_least: how many turns, and sessions, an answer may need.
         pruned: False ranks every match in the first stage (to measure what pruning costs).
     """
-    turns, sessions = max(CANDIDATE_TURNS, at_least), max(CANDIDATE_SESSIONS, at_least)
+    # a question is answered beside its words more often than a look-up is
+    turns = max(QUESTION_TURNS if planned.asks else CANDIDATE_TURNS, at_least)
+    sessions = max(CANDIDATE_SESSIONS, at_least)
     pruned = pruned and at_least < CANDIDATE_POSTINGS // 10
     chosen: list[str] = []
     postings = 0
@@ -454,6 +457,8 @@ class Scorer:
         self._rows = self._reader.turn_rows(r for n in sessions for r in windows[n])
         self._shares = self._session_shares(sessions)
         near = {d for c in docs for d in _span(neighbours(c, self._reach)) if d in self._rows}
+        if not self._takes_context:
+            near &= self._own.keys()
         scored = (
             self._scored(self._rows[d], sessions[d >> SEQ_BITS])
             for d in near
