@@ -32,11 +32,10 @@ def _citation(hit: Hit) -> Text:
     text = Text()
     text.append(f"{hit.rank} ", style="bold cyan")
     text.append(visible(hit.turn_id), style="cyan")
-    text.append(
-        f"  {visible(hit.speaker_role)}  {hit.timestamp[:16].replace('T', ' ')}  match {hit.match:.0%}\n"
-    )
+    when = hit.timestamp[:16].replace("T", " ")
+    text.append(f"\n  {visible(hit.speaker_role)}, {when}, match {hit.match:.0%}  ")
+    text.append(visible(hit.title or hit.cwd or hit.agent), style="dim")
     place = home_shortened(hit.source_path) + (f":{hit.source_line}" if hit.source_line else "")
-    text.append("  " + visible(hit.title or hit.cwd or hit.agent), style="dim")
     text.append(f"\n  {visible(place)} ", style="dim")
     text.append("" if hit.source_exists else "source gone ", style="bold red")
     text.append("" if hit.in_source else "no longer in its transcript ", style="yellow")
