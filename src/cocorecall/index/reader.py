@@ -135,7 +135,7 @@ class IndexReader:
         where, values = condition(filters, "turn_words.rowid")
         low, high = self._bounds(filters)
         row = self._db.execute(
-            f"SELECT count(*), count(DISTINCT rowid >> 24) FROM turn_words"
+            "SELECT count(*), count(DISTINCT rowid >> 24) FROM turn_words"
             f" WHERE turn_words MATCH ? AND rowid BETWEEN ? AND ? AND {where}",
             (expression, low, high, *values),
         ).fetchone()

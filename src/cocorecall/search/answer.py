@@ -236,7 +236,7 @@ def _choose(
         docs = candidates(query, planned, reader, request.filters, at_least=at_least)
         ranked = scorer.rank(docs, _keeper(query, request.filters, reader))
         chosen = _distinct(ranked, diverse=request.mode == "session-diverse")
-        if len(chosen) >= wanted or len(docs) >= total or at_least > MAX_COLLAPSED * wanted:
+        if len(chosen) >= wanted or len(docs) < at_least or at_least > MAX_COLLAPSED * wanted:
             return chosen[:wanted]
         at_least *= 4
 

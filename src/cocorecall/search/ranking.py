@@ -93,7 +93,9 @@ QUESTION_TURNS = 60
 CANDIDATE_SESSIONS = 25
 CANDIDATE_POSTINGS = 12_000
 """Matches that the first stage ranks; FTS5's bm25 takes about a microsecond for each."""
-FULL_POSTINGS = 4_000
+FILLING_POSTINGS = 3_000
+"""Newest matches of the frequent terms that are ranked besides, where the rare ones alone give few turns."""
+FULL_POSTINGS = 2_000
 """Turns with every unit that are ranked, newest first, where there are more."""
 WHOLE_SESSION = 400
 """Turns of a session up to which all of it is read for the session's share; beyond, the windows only."""
@@ -366,23 +368,15 @@ def candidates(
     turns = max(QUESTION_TURNS if planned.asks else CANDIDATE_TURNS, at_least)
     sessions = max(CANDIDATE_SESSIONS, at_least)
     pruned = pruned and at_least < CANDIDATE_POSTINGS // 10
-    chosen: list[str] = []
-    postings = 0
-    for term in sorted((t for t in planned.required if t.expression), key=_postings(planned)):
-        postings_of_term = _postings(planned)(term)
-        if chosen and pruned and postings + postings_of_term > CANDIDATE_POSTINGS:
-            break
-        postings += postings_of_term
-        chosen.append(term.expression)
-    expression = _narrowed(" OR ".join(chosen), query)
-    if not expression:
-        return set()
-    floor = (
-        reader.nth_newest(expression, CANDIDATE_POSTINGS, filters)
-        if postings > CANDIDATE_POSTINGS and pruned
-        else 0
-    )
-    docs = set(reader.best(expression, filters, turns=turns, sessions=sessions, floor=floor))
+    rare, frequent = _by_rarity(planned, CANDIDATE_POSTINGS if pruned else 1 << 62)
+    docs: set[int] = set()
+    if rare:
+        docs |= set(reader.best(_any(rare, query), filters, turns=turns, sessions=sessions))
+    if frequent and len(docs) < turns:
+        # bm25 takes time for each term of each match
+        bound = FILLING_POSTINGS if rare else CANDIDATE_POSTINGS * 3 // max(3, len(frequent))
+        floor = reader.nth_newest(_any(frequent, query), bound, filters)
+        docs |= set(reader.best(_any(frequent, query), filters, turns=turns, sessions=sessions, floor=floor))
     if planned.full and len(planned.required) > 1:
         floor = reader.nth_newest(planned.full, FULL_POSTINGS, filters) if pruned else 0
         docs |= set(reader.best(planned.full, filters, turns=turns, sessions=sessions, floor=floor))
@@ -392,9 +386,23 @@ def candidates(
     return docs
 
 
-def _postings(planned: Plan) -> Callable[[Term], int]:
-    """How many turns a term's expression may match; unknown for the parts of an absent name."""
-    return lambda term: term.df if term.present else planned.totals.turns
+def _by_rarity(planned: Plan, postings: int) -> tuple[list[Term], list[Term]]:
+    """The terms, rarest first, that together match at most so many turns, and the others."""
+
+    def matches(term: Term) -> int:
+        # how many turns hold the parts of an absent name is not known
+        return term.df if term.present else planned.totals.turns
+
+    terms = sorted((t for t in planned.required if t.expression), key=matches)
+    for n, term in enumerate(terms):
+        postings -= matches(term)
+        if postings < 0:
+            return terms[:n], terms[n:]
+    return terms, []
+
+
+def _any(terms: Sequence[Term], query: Query) -> str:
+    return _narrowed(" OR ".join(t.expression for t in terms), query)
 
 
 # --- scoring -------------------------------------------------------------------------------------------
