@@ -3,7 +3,7 @@
 
     score.py [--errors] [FILE …]
 
-Without files: `held_back.jsonl` and `tuned.jsonl` beside this script, each and together. A line is one turn:
+Without files: `held_back.jsonl`, `tuned.jsonl` and `fresh.jsonl` beside this script, each and together. A line is one turn:
 {"session", "role", "text", "calls"?: [{"name", "payload"}], "cwd"?, "entities": [[type, name]], "decisions": [text]}.
 Turns of one session stand in order and are read by one extractor. Exits 1 below the floors.
 """
@@ -81,7 +81,7 @@ def main() -> None:
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--errors", action="store_true", help="list what is wrong and what is missed")
     args = parser.parse_args()
-    files = args.files or [HERE / "held_back.jsonl", HERE / "tuned.jsonl"]
+    files = args.files or [HERE / name for name in ("held_back.jsonl", "tuned.jsonl", "fresh.jsonl")]
     total: Counts = Counter()
     turns = 0
     for path in files:

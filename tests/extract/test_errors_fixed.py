@@ -71,6 +71,7 @@ def test_normalizing_twice_changes_nothing(text: str) -> None:
             "Compilation Error in model x (models/x.sql)\n  'mask' is undefined",
             "Compilation Error in model x (models/x.sql)",
         ),
+        ("090105: Cannot perform SELECT.\nCall USE", "090105: Cannot perform SELECT."),
         ("fatal: not a git repository", "fatal: not a git repository"),
     ],
 )

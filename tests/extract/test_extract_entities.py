@@ -106,6 +106,7 @@ def test_cortex_features(text: str, expected: set[str]) -> None:
     [
         ("002003 (42S02): SQL compilation error", {"002003", "42S02"}),
         ("error code 000904, SQLSTATE 42000", {"000904", "42000"}),
+        ("090105: Cannot perform SELECT", {"090105"}),
         ("it raised ValueError, then snowflake.errors.ProgrammingError", {"ValueError", "ProgrammingError"}),
         ("KeyboardInterrupt ends it", {"KeyboardInterrupt"}),
         ("1002003 (items) and Error alone, 404 (HTTP)", set()),
@@ -157,6 +158,16 @@ def test_glossary_terms_and_aliases_are_one_concept() -> None:
     ]
     alias = Extraction(glossary).session().extract_turn(Turn("user", "our holdout tickets"), 0)
     assert [f.name for f in alias if isinstance(f, Entity)] == ["Golden Set"]
+
+
+def test_a_large_glossary_finds_the_same() -> None:
+    many = (
+        "".join(f"## Concept {word}\n" for word in "abcdefghijklmnopqrstuvwxyz") + "## Golden Set\n## Churn\n"
+    )
+    session = Extraction(parse_glossary(many)).session()
+    found = session.extract_turn(Turn("user", "(golden sets) and churns, concept q; unconcept r"), 0)
+    assert {f.name for f in found if isinstance(f, Entity)} == {"Golden Set", "Churn", "Concept q"}
+    assert session.extract_turn(Turn("user", "nothing of it"), 1) == []
 
 
 def test_what_sql_used_is_known_by_its_short_name_afterwards() -> None:

@@ -65,6 +65,7 @@ def test_aliases_and_common_tables_are_no_names_of_the_project() -> None:
         ("SHOW TABLES IN SCHEMA a.b", "read", "a.b"),
         ("CALL a.p(1)", "called", "a.p"),
         ("ALTER FUNCTION f(INT) RENAME TO g", "altered", "f"),
+        ("ALTER SCHEMA a.b RENAME TO a.c", "created", "a.c"),
     ],
 )
 def test_what_a_statement_does(statement: str, group: str, name: str) -> None:

@@ -57,7 +57,7 @@ def normalize_error(text: str) -> str:
     return " ".join(plain.lower().split())
 
 
-_SNOWFLAKE = re.compile(r"^.*?(?<!\d)\d{6} \([0-9A-Z]{5}\):?[^\n]*", re.MULTILINE)
+_SNOWFLAKE = re.compile(r"^(?:0\d{5}: |.*?(?<!\d)\d{6} \([0-9A-Z]{5}\):?)[^\n]*", re.MULTILINE)
 _TRACEBACK = "Traceback (most recent call last)"
 _RAISED = re.compile(
     r"^(?:[\w.]+\.)?(?:[A-Z]\w*(?:Error|Exception|Warning|Interrupt|Exit|Iteration)|[A-Z]\w+)(?::[^\n]*)?$",

@@ -80,6 +80,7 @@ _HEADS = sorted(
 _HEAD = re.compile(rf"(?<![\w.-])(?:{'|'.join(map(re.escape, _HEADS))})")
 _TAILS = frozenset(re.split(r"[ -]", alias)[-1] for alias in _CANONICAL)
 _TAIL_BACKWARDS = re.compile(r"[\s*`\"'=:]*(?:\d{1,4}@)?(\w+)")
+_ASSIGNED = re.compile(r"[=:][\s`*~≈+\"'-]{0,6}(?=[0-9.])")
 _FIRST_DIGIT = re.compile(r"[0-9](?<=[\s=:>→—–~≈+.*`\"'-][0-9])")
 _LEADS = (
     "=", ":", "→", ">", "—", "–", " is", " was", " are", " were", "reached", "reaches", " hit", " hits", " of", " at", " to", " now", "measured",
@@ -97,13 +98,15 @@ def places_of_metrics(text: str, *, machine: bool) -> list[int]:
     In what a machine printed the metric itself stands before it, with `=` or `:` between.
     """
     places: set[int] = set()
+    if machine:
+        for match in _ASSIGNED.finditer(text):
+            if _metric_before(text, match.end()):
+                places.update(_heads_before(text, match.end(), _SHORT_REACH))
+        return sorted(places)
     for match in _FIRST_DIGIT.finditer(text):
         start = match.start()
-        lead = text[start - _LONGEST_LEAD if start > _LONGEST_LEAD else 0 : start].rstrip(" \n`*_~≈+-.\"'")
-        if machine:
-            if lead.endswith(("=", ":")) and _metric_before(text, start):
-                places.update(_heads_before(text, start, _SHORT_REACH))
-        elif lead.endswith(_LEADS):
+        lead = text[start - _LONGEST_LEAD if start > _LONGEST_LEAD else 0 : start]
+        if lead.rstrip(" \n`*_~≈+-.\"'").endswith(_LEADS):
             places.update(_heads_before(text, start, _REACH))
     return sorted(places)
 
@@ -363,7 +366,11 @@ def measured(text: str, json_texts: list[str], seq: int, *, machine: bool = Fals
         groups.append(measured_in_prose(text, places, seq))
     if "|" in text and "---" in text:
         groups.append(measured_in_tables(text, seq))
-    if " passed" in text or " failed" in text or " error" in text or "PASS=" in text:
+    if (
+        (" in " in text and (" passed" in text or " failed" in text or " error" in text))
+        or "PASS=" in text
+        or "Tests:" in text
+    ):
         groups.append(measured_by_tests(text, seq))
     groups += [measured_in_json(body, seq) for body in json_texts if "{" in body[:200]]
     return _once(groups) if groups else []

@@ -17,6 +17,7 @@ from cocorecall.extract.mentions import (
     mention_concepts,
     mention_cortex,
     mention_dbt,
+    mention_error_numbers,
     mention_errors,
     mention_files,
     mention_known,
@@ -27,7 +28,7 @@ from cocorecall.extract.mentions import (
     mention_urls,
 )
 from cocorecall.extract.names import file_name, function_name, object_name
-from cocorecall.extract.prose import Fence, lower, split_fences
+from cocorecall.extract.prose import Fence, has_digit, lower, split_fences
 from cocorecall.extract.sql import SqlReader, StatementFacts
 from cocorecall.model import Entity, Facet, FunctionTouch, KeyDecision, StrategyUse, ToolCall, Turn
 
@@ -137,6 +138,8 @@ class Extractor:
 class _Turn:
     """The work on one turn: what has been found so far."""
 
+    __slots__ = ("cwd", "known", "mentions", "other", "seq", "shared", "touches", "turn")
+
     def __init__(self, turn: Turn, seq: int, shared: Extraction, known: Known, cwd: str | None) -> None:
         self.turn = turn
         self.cwd = cwd
@@ -165,7 +168,9 @@ class _Turn:
         if may_decide(lowered) and turn.kind != "summary":
             person = turn.role != "assistant"
             self.other += [KeyDecision(d, turn.role, self.seq) for d in decisions_in(text, person=person)]
-        self.other += measured(text, [f.body for f in fences if f.language in {"json", ""}], self.seq)
+        digits = has_digit(turn.text)
+        if digits:
+            self.other += measured(text, [f.body for f in fences if f.language in {"json", ""}], self.seq)
         for fence in fences:
             self._read_fence(fence)
         plain = mention_urls(text, mentions)
@@ -179,7 +184,9 @@ class _Turn:
         mention_known(plain, mentions, known)
         mention_files(plain, mentions, self.cwd)
         mention_errors(plain, mentions)
-        mention_tickets(plain, mentions)
+        if digits:
+            mention_error_numbers(plain, mentions)
+            mention_tickets(plain, mentions)
         mention_cortex(text, lowered, mentions)
         mention_concepts(text, lowered, mentions, self.shared.glossary)
         self._read_strategies(lowered)
@@ -205,6 +212,7 @@ class _Turn:
     def _read_machine_text(self, text: str) -> None:
         plain = mention_urls(text, self.mentions)
         mention_errors(plain, self.mentions)
+        mention_error_numbers(plain, self.mentions)
         mention_objects(plain, self.mentions, self.known, only_full=True)
         mention_files(plain, self.mentions, self.cwd)
 

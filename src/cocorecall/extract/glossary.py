@@ -6,12 +6,14 @@ Form (CocoPlus, skill `grove-glossary`): one `## Term` section a term, with `**D
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from cocorecall.extract.sections import field_of, items_of, sections
 from cocorecall.model import Skipped
 
 _SHORTEST_PHRASE = 3
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +37,13 @@ class Glossary:
 
     Attributes:
         phrases: (lower-cased term or alias, the term it stands for), longest phrase first.
+        heads: the words that a phrase can begin with in text.
         skipped: what could not be used.
     """
 
     terms: tuple[GlossaryTerm, ...] = ()
     phrases: tuple[tuple[str, str], ...] = ()
+    heads: frozenset[str] = frozenset()
     skipped: tuple[Skipped, ...] = ()
 
 
@@ -72,4 +76,6 @@ def parse_glossary(text: str) -> Glossary:
                     Skipped(f"glossary alias {alias!r} of {entry.term!r} is not usable", entry.line)
                 )
     longest_first = sorted(phrases.items(), key=lambda item: (-len(item[0]), item[0]))
-    return Glossary(tuple(terms.values()), tuple(longest_first), tuple(skipped))
+    words = [word[0] for phrase in phrases if (word := _WORD.search(phrase))]
+    heads = frozenset(form for word in words for form in (word, f"{word}s"))
+    return Glossary(tuple(terms.values()), tuple(longest_first), heads, tuple(skipped))

@@ -46,6 +46,8 @@ def _before(text: str, at: int, characters: re.Pattern[str], longest: int) -> st
 class Mentions:
     """The entities of one turn, each once, with the spelling that came first."""
 
+    __slots__ = ("_where", "found")
+
     def __init__(self, where: str) -> None:
         self._where = where
         self.found: dict[tuple[str, str], str | None] = {}
@@ -128,7 +130,7 @@ def mention_urls(text: str, mentions: Mentions) -> str:
     return _URL.sub(take, text)
 
 
-_EXTENSION = re.compile(r"\.([a-z][a-z0-9]{0,9})(?![\w(])(:\d+(?:[:-]\d+)?)?")
+_EXTENSION = re.compile(r"\.([a-z][a-z0-9]{0,9})(?![\w(]|\.\w)(:\d+(?:[:-]\d+)?)?")
 _EXTENSIONS = frozenset(FILE_EXTENSIONS)
 _PATH_ONLY = frozenset("c h r log go rs rb cs js ts env conf lock zip cc".split())
 _PATH_BACKWARDS = re.compile(r"[\w./\\~@+-]+(?:(?<=[\\/]):[A-Za-z](?![\w]))?")
@@ -187,12 +189,13 @@ _EXCEPTION_BACKWARDS = re.compile(r"[a-z0-9][A-Za-z0-9]*[A-Z](?!\w)")
 _SIX_DIGITS = re.compile(r"[0-9][0-9]{5}")
 _SNOWFLAKE_CODE = re.compile(r"[0-9][0-9]{5} \(([0-9A-Z]{5})\)")
 _BARE_CODE = re.compile(r"0\d{5}(?!\d)")
+_LINE_CODE = re.compile(r"^(0\d{5})(?=: )", re.MULTILINE)
 _CODE_LEAD = re.compile(r"(?:[Ee]rror|ERROR|[Cc]ode|errno|number)s?[:=]?[ `(]{0,2}$|`$")
 _SQLSTATE = re.compile(r"SQLSTATE[ :=\[]{1,3}([0-9A-Z]{5})\b", re.IGNORECASE)
 
 
 def mention_errors(text: str, mentions: Mentions) -> None:
-    """Add error codes: Snowflake's numbers, SQLSTATEs, exception classes."""
+    """Add exception classes."""
     if "Error" in text or "Exception" in text or "Warning" in text:
         for match in _EXCEPTION.finditer(text):
             if head := _before(text, match.start(), _EXCEPTION_BACKWARDS, 60):
@@ -201,22 +204,24 @@ def mention_errors(text: str, mentions: Mentions) -> None:
         for name in SUFFIXLESS_EXCEPTIONS:
             if name in text:
                 mentions.add("error_code", name, name)
+
+
+def mention_error_numbers(text: str, mentions: Mentions) -> None:
+    """Add Snowflake's error numbers and SQLSTATEs."""
     if _SIX_DIGITS.search(text):
-        _mention_numbers(text, mentions)
+        if " (" in text:
+            for match in _SNOWFLAKE_CODE.finditer(text):
+                if _begins(text, match.start(), ".-"):
+                    mentions.add("error_code", match[0][:6], match[0][:6])
+                    mentions.add("error_code", match[1], match[1])
+        for match in _LINE_CODE.finditer(text):
+            mentions.add("error_code", match[1], match[1])
+        for match in _BARE_CODE.finditer(text):
+            if _CODE_LEAD.search(text, max(0, match.start() - 12), match.start()):
+                mentions.add("error_code", match[0], match[0])
     if "SQLSTATE" in text or "sqlstate" in text:
         for match in _SQLSTATE.finditer(text):
             mentions.add("error_code", match[1].upper(), match[1])
-
-
-def _mention_numbers(text: str, mentions: Mentions) -> None:
-    if " (" in text:
-        for match in _SNOWFLAKE_CODE.finditer(text):
-            if _begins(text, match.start(), ".-"):
-                mentions.add("error_code", match[0][:6], match[0][:6])
-                mentions.add("error_code", match[1], match[1])
-    for match in _BARE_CODE.finditer(text):
-        if _CODE_LEAD.search(text, max(0, match.start() - 12), match.start()):
-            mentions.add("error_code", match[0], match[0])
 
 
 def _begins(text: str, at: int, glue: str) -> bool:
@@ -433,6 +438,8 @@ _MACRO = re.compile(r"\{[{%]-?\s*(?:call\s+|do\s+)?([A-Za-z_][\w.]*)\s*\(")
 
 def mention_dbt(text: str, mentions: Mentions, known: Known) -> None:
     """Add models of `ref`, sources, and macros that a template calls."""
+    if "(" not in text and "{" not in text:
+        return
     if "ref(" in text:
         for match in _REF.finditer(text):
             model = match[2] or match[1]
@@ -459,11 +466,11 @@ def mention_cortex(text: str, lowered: str, mentions: Mentions) -> None:
 
     `lowered` is the text in lower case, place by place.
     """
-    if "AI_" in text or "ai_" in text:
+    if "_" in text and ("AI_" in text or "ai_" in text):
         for match in _AI_FUNCTION.finditer(text):
             if match[0].upper() in CORTEX_FUNCTIONS:
                 mentions.add("cortex_feature", match[0].upper(), match[0])
-    if "_TEXT" in text or "_ANSWER" in text or "_SENTIMENT" in text or "SEARCH_" in text:
+    if "_" in text and ("_TEXT" in text or "_ANSWER" in text or "_SENTIMENT" in text or "SEARCH_" in text):
         for match in _BARE_CORTEX.finditer(text):
             mentions.add("cortex_feature", f"CORTEX.{match[0]}", match[0])
     if "cortex" in lowered:
@@ -492,8 +499,15 @@ def _ends_word(text: str, at: int) -> bool:
     return not (text[at : at + 1].isalnum() or text[at : at + 1] == "_")
 
 
+_WORD = re.compile(r"\w+")
+_MANY_PHRASES = 24
+"""Above this it is cheaper to look at every word of the text than to look for every phrase."""
+
+
 def mention_concepts(text: str, lowered: str, mentions: Mentions, glossary: Glossary) -> None:
     """Add the glossary's terms; an alias counts as its term, a plural `s` as the singular."""
+    if len(glossary.phrases) > _MANY_PHRASES and glossary.heads.isdisjoint(_WORD.findall(lowered)):
+        return
     for phrase, term in glossary.phrases:
         at = lowered.find(phrase)
         while at >= 0:

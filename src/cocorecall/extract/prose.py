@@ -34,6 +34,14 @@ def lower(text: str) -> str:
     return lowered
 
 
+def has_digit(text: str) -> bool:
+    """Whether any decimal digit occurs; what has none holds no number, ticket, time or version."""
+    return (
+        "1" in text or "0" in text or "2" in text or "3" in text or "4" in text
+        or "5" in text or "6" in text or "7" in text or "8" in text or "9" in text
+    )  # fmt: skip
+
+
 def split_fences(text: str) -> tuple[str, list[Fence]]:
     """The text with a blank line in place of each fenced block, and the blocks. An open fence ends the text."""
     if "```" not in text and "~~~" not in text:

@@ -214,6 +214,11 @@ class _Scanner:
         elif kind in _ROUTINES:
             self._claim(name, routines)
 
+    def rename(self, at: int) -> None:
+        """`RENAME TO name`, of objects only: a column's new name follows `RENAME COLUMN`."""
+        if self._word(at + 1) == "TO" and not self.names.altered:
+            self._claim(at + 2, self.names.created)
+
     def describe(self, at: int) -> None:
         kind, name = self._object_after(at + 1)
         if kind in _OBJECTS:
@@ -286,6 +291,7 @@ _RULES = {
     "FROM": _Scanner.from_or_revoke,
     "JOIN": _Scanner.source,
     "USING": _Scanner.using,
+    "RENAME": _Scanner.rename,
     "CLONE": _Scanner.after,
     "IN": _Scanner.kind_in,
     "ON": _Scanner.kind_in,
