@@ -143,19 +143,18 @@ class IndexReader:
 
     # --- candidates ---
 
-    def nth_newest(self, expression: str, n: int, filters: Filters) -> int:
-        """`doc` of the n-th newest match, or 0 where there are fewer."""
+    def newest_matching(self, expression: str, filters: Filters, limit: int) -> list[int]:
+        """Docs of the newest matches, without ranking them."""
+        where, values = condition(filters, "turn_words.rowid")
         low, high = self._bounds(filters)
-        row = self._db.execute(
+        rows = self._all(
             "SELECT rowid FROM turn_words WHERE turn_words MATCH ? AND rowid BETWEEN ? AND ?"
-            " ORDER BY rowid DESC LIMIT 1 OFFSET ?",
-            (expression, low, high, n),
-        ).fetchone()
-        return int(row[0]) if row else 0
+            f" AND {where} ORDER BY rowid DESC LIMIT ?",
+            (expression, low, high, *values, limit),
+        )
+        return [int(d) for (d,) in rows]
 
-    def best(
-        self, expression: str, filters: Filters, *, turns: int, sessions: int, floor: int = 0
-    ) -> list[int]:
+    def best(self, expression: str, filters: Filters, *, turns: int, sessions: int) -> list[int]:
         """Docs of the best turns by FTS5's own bm25, and of the best turn of each of the best sessions.
 
         Args:
@@ -163,7 +162,6 @@ class IndexReader:
             filters: what the turns must meet.
             turns: how many turns.
             sessions: how many sessions.
-            floor: docs below this are not looked at.
         """
         where, values = condition(filters, "turn_words.rowid")
         low, high = self._bounds(filters)
@@ -174,7 +172,7 @@ class IndexReader:
             " SELECT * FROM (SELECT doc FROM m ORDER BY score, doc DESC LIMIT ?)"
             " UNION SELECT * FROM (SELECT doc FROM (SELECT doc, min(score) AS s FROM m GROUP BY doc >> 24)"
             " ORDER BY s, doc DESC LIMIT ?)",
-            (expression, max(low, floor), high, *values, turns, sessions),
+            (expression, low, high, *values, turns, sessions),
         )
         return [int(doc) for (doc,) in rows]
 

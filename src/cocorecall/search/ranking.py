@@ -93,10 +93,9 @@ QUESTION_TURNS = 60
 CANDIDATE_SESSIONS = 25
 CANDIDATE_POSTINGS = 12_000
 """Matches that the first stage ranks; FTS5's bm25 takes about a microsecond for each."""
-FILLING_POSTINGS = 3_000
-"""Newest matches of the frequent terms that are ranked besides, where the rare ones alone give few turns."""
-FULL_POSTINGS = 2_000
-"""Turns with every unit that are ranked, newest first, where there are more."""
+FULL_TURNS = 200
+"""Turns with every unit that are candidates, newest first, where a unit is frequent: bm25 itself reads every
+match of each unit, wherever it is asked to begin."""
 WHOLE_SESSION = 400
 """Turns of a session up to which all of it is read for the session's share; beyond, the windows only."""
 LITERAL_POSTINGS = 5_000
@@ -373,13 +372,12 @@ def candidates(
     if rare:
         docs |= set(reader.best(_any(rare, query), filters, turns=turns, sessions=sessions))
     if frequent and len(docs) < turns:
-        # bm25 takes time for each term of each match
-        bound = FILLING_POSTINGS if rare else CANDIDATE_POSTINGS * 3 // max(3, len(frequent))
-        floor = reader.nth_newest(_any(frequent, query), bound, filters)
-        docs |= set(reader.best(_any(frequent, query), filters, turns=turns, sessions=sessions, floor=floor))
+        docs |= set(reader.newest_matching(_any(frequent, query), filters, turns))
     if planned.full and len(planned.required) > 1:
-        floor = reader.nth_newest(planned.full, FULL_POSTINGS, filters) if pruned else 0
-        docs |= set(reader.best(planned.full, filters, turns=turns, sessions=sessions, floor=floor))
+        if frequent:
+            docs |= set(reader.newest_matching(planned.full, filters, max(FULL_TURNS, turns)))
+        else:
+            docs |= set(reader.best(planned.full, filters, turns=turns, sessions=sessions))
     for term in planned.terms:
         if term.only:
             docs |= set(sorted(term.only)[-CANDIDATE_TURNS:])
