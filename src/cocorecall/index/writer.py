@@ -16,7 +16,6 @@ import apsw
 import orjson
 
 from cocorecall.analysis import calls_text, cues, index_text
-from cocorecall.extract.summary import MAX_SUMMARY, summary_of
 from cocorecall.index.docs import MAX_SEQ, SEQ_BITS, doc_range, load_payload, turn_id
 from cocorecall.model import (
     Entity,
@@ -579,9 +578,15 @@ def _json_text(value: Any) -> str | None:
 
 def _summary(turn: Turn) -> str:
     """The turn's first sentence; a tool's output has lines instead."""
-    if turn.role != "tool":
-        return summary_of(turn.text)
-    return " ".join(turn.text[:MAX_SUMMARY].lstrip().split("\n", 1)[0].split())
+    if turn.role == "tool":
+        return " ".join(turn.text[:_MAX_LINE].lstrip().split("\n", 1)[0].split())
+    from cocorecall.extract.summary import summary_of  # noqa: PLC0415 - an import without new turns needs none
+
+    return summary_of(turn.text)
+
+
+_MAX_LINE = 240
+"""Characters of a tool's first line that serve as its summary."""
 
 
 def _turn_row(session_id: str, base: int, seq: int, prepared: Prepared) -> _Row:
