@@ -133,7 +133,7 @@ class Importer:
         ]
         if self._since:
             changed = [f for f in changed if f.transcript.mtime >= _epoch(self._since)]
-        changed.sort(key=lambda f: (f.transcript.mtime, str(f.transcript.path)))
+        changed.sort(key=lambda f: (f.transcript.mtime, f.transcript.location))
         self._count_unchanged(known, changed)
         self._forgotten = {str(k) for (k,) in self._db.execute("SELECT session_key FROM forgotten")}
         try:
@@ -162,8 +162,7 @@ class Importer:
                 if isinstance(item, Unreadable):
                     self._skipped.append(SkippedInput(str(item.path), item.reason))
                 else:
-                    path = str(item.path)
-                    self._found.setdefault(path, Found(item, source, signature_of(item)))
+                    self._found.setdefault(item.location, Found(item, source, signature_of(item)))
 
     def _known_transcripts(self) -> dict[str, tuple[str, str, int, str, str]]:
         rows = self._db.execute("SELECT path, signature, state, sessions, skipped, unknown FROM transcripts")
@@ -175,7 +174,7 @@ class Importer:
     def _count_unchanged(
         self, known: dict[str, tuple[str, str, int, str, str]], changed: list[Found]
     ) -> None:
-        to_read = {str(f.transcript.path) for f in changed}
+        to_read = {f.transcript.location for f in changed}
         scanned = {str(s.folder) for s in self._sources}
         for path, (_, _, sessions, skipped, unknown) in known.items():
             if path in self._found and path not in to_read:
@@ -225,7 +224,7 @@ class Importer:
         return recognise(found.transcript, head)
 
     def _import_events(self, found: Found, chosen: TranscriptFormat, outcome: Outcome) -> None:
-        path = str(found.transcript.path)
+        path = found.transcript.location
         running: _RunningSession | None = None
         complete = False
         try:

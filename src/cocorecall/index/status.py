@@ -63,7 +63,7 @@ def _scan(sources: Sequence[Source]) -> tuple[dict[str, str], list[SkippedInput]
             if isinstance(item, Unreadable):
                 unreadable.append(SkippedInput(str(item.path), item.reason))
             else:
-                lying.setdefault(str(item.path), signature_of(item))
+                lying.setdefault(item.location, signature_of(item))
     return lying, unreadable
 
 

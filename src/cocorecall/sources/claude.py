@@ -116,7 +116,7 @@ FORMAT = ClaudeFormat()
 
 
 def _is_tool_result(stat: FileStat) -> bool:
-    return "tool-results" in stat.path.parts
+    return "tool-results" in stat.location and "tool-results" in stat.path.parts
 
 
 def _is_record(record: dict[str, Any]) -> bool:

@@ -76,7 +76,7 @@ def _stat(entry: os.DirEntry[str], top: str) -> FileStat | None:
         found = entry.stat()
     except OSError:  # a broken link, or a file that went away since
         return None
-    return FileStat(Path(entry.path), found.st_size, found.st_mtime_ns)
+    return FileStat(entry.path, found.st_size, found.st_mtime_ns)
 
 
 def _lone_file(path: Path, formats: Sequence[TranscriptFormat]) -> Iterator[Transcript | Unreadable]:
@@ -85,7 +85,7 @@ def _lone_file(path: Path, formats: Sequence[TranscriptFormat]) -> Iterator[Tran
         _, files = _entries(str(path.parent), os.path.realpath(path.parent))
         if path.name not in files:
             stat = path.stat()
-            files[path.name] = FileStat(path, stat.st_size, stat.st_mtime_ns)
+            files[path.name] = FileStat(str(path), stat.st_size, stat.st_mtime_ns)
     except OSError as error:
         yield Unreadable(path, f"cannot be read: {error.strerror}")
         return

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import orjson
 
@@ -26,22 +26,26 @@ HEAD_BYTES = 64 << 10
 _BOM = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True, slots=True)
-class FileStat:
+class FileStat(NamedTuple):
     """A file of a transcript as it was when it was discovered.
 
     Attributes:
+        location: the file's path, as text: of the thousands that have not changed none is opened.
         size: in bytes.
         mtime_ns: modification time in nanoseconds since the epoch.
     """
 
-    path: Path
+    location: str
     size: int
     mtime_ns: int
 
+    @property
+    def path(self) -> Path:
+        """The file's path."""
+        return Path(self.location)
 
-@dataclass(frozen=True, slots=True)
-class Transcript:
+
+class Transcript(NamedTuple):
     """The file or files that hold one session.
 
     Attributes:
@@ -49,6 +53,11 @@ class Transcript:
     """
 
     files: tuple[FileStat, ...]
+
+    @property
+    def location(self) -> str:
+        """The path of the file that a citation names, as text."""
+        return self.files[0].location
 
     @property
     def path(self) -> Path:
