@@ -16,6 +16,7 @@ from cocorecall.model import Hit, Results
 from cocorecall.search.excerpt import join_spans
 from cocorecall.search.tokens import estimate_tokens
 from projects import Project
+from transcripts import write_lines
 
 Search = Callable[..., Results]
 
@@ -140,6 +141,48 @@ def test_a_filter_alone_lists_the_newest_first(search: Search) -> None:
     results = search("role:assistant", all=True, budget=None)
     assert [h.turn_id for h in results.hits] == ["chatter:1", "threshold:1", "pipeline:3", "pipeline:1"]
     assert results.total_turns == 4
+
+
+def test_a_filter_alone_names_each_session_once(search: Search) -> None:
+    assert [h.turn_id for h in search("role:user").hits] == ["chatter:0", "threshold:0", "pipeline:2"]
+    assert [h.turn_id for h in search("role:user", limit=2).hits] == ["chatter:0", "threshold:0"]
+
+
+def test_what_recall_printed_is_found_only_when_asked_for(project: Project) -> None:
+    """Robustness K4."""
+    use = {
+        "type": "tool_use",
+        "tool_use": {"tool_use_id": "t1", "name": "bash", "input": {"command": "recall search zebra"}},
+    }
+    echo = {
+        "type": "tool_result",
+        "tool_result": {"tool_use_id": "t1", "content": "[1] other:3 the zebra threshold"},
+    }
+    rows = [
+        {"role": "assistant", "id": "1", "content": [use]},
+        {"role": "user", "id": "2", "content": [echo]},
+    ]
+    write_lines(project.transcripts / "asked.history.jsonl", rows)
+    with project.open() as recall:
+        recall.import_sources()
+        assert recall.search("zebra threshold", role=["tool"]).total_turns == 0
+        (hit,) = recall.search("zebra threshold", role=["tool"], echo=True).hits
+        assert hit.echo
+
+
+def test_here_means_sessions_that_worked_in_this_folder_or_below(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Robustness F4."""
+    project.session(
+        "inside", {"role": "user", "text": "some words", "cwd": str(project.root / "models" / "marts")}
+    )
+    project.session("outside", ("user", "other words"), cwd=str(project.root.parent))
+    monkeypatch.chdir(project.root)
+    with project.open() as recall:
+        recall.import_sources()
+        assert [h.session_id for h in recall.search("words", here=True).hits] == ["inside"]
+        assert recall.search("words").total_turns == 2
 
 
 def test_an_explanation_adds_up(search: Search) -> None:

@@ -194,18 +194,27 @@ class IndexReader:
             return True
         return literal in self.calls_text(doc).lower()
 
-    def newest(self, filters: Filters, limit: int) -> list[int]:
-        """Docs that meet the filters, newest first: the answer to a search without words."""
+    def newest(self, filters: Filters, limit: int, *, one_a_session: bool) -> list[int]:
+        """Docs that meet the filters, newest first: the answer to a search without words.
+
+        Args:
+            filters: what the turns must meet.
+            limit: most docs.
+            one_a_session: only the newest of each session.
+        """
         where, values = condition(filters, "turns.doc")
         low, high = self._bounds(filters)
-        return [
-            int(d)
-            for (d,) in self._all(
-                f"SELECT doc FROM turns WHERE doc BETWEEN ? AND ? AND {where}"
-                " ORDER BY timestamp DESC, doc DESC LIMIT ?",
-                (low, high, *values, limit),
-            )
-        ]
+        # SQLite takes a bare column from the row that holds the maximum
+        columns, group = (
+            ("doc, max(timestamp) AS at", "GROUP BY doc >> 24")
+            if one_a_session
+            else ("doc, timestamp AS at", "")
+        )
+        rows = self._all(
+            f"SELECT {columns} FROM turns WHERE doc BETWEEN ? AND ? AND {where} {group} ORDER BY at DESC, doc DESC LIMIT ?",
+            (low, high, *values, limit),
+        )
+        return [int(doc) for doc, _ in rows]
 
     def count_filtered(self, filters: Filters) -> tuple[int, int]:
         """(turns, sessions) that meet the filters."""

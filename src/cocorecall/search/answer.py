@@ -154,8 +154,10 @@ def _listing(request: Request, query: Query, reader: IndexReader, now: datetime)
     turns, sessions = reader.count_filtered(request.filters)
     planned = plan(query, reader)
     scorer = Scorer(planned, reader, Context(now))
-    docs = reader.newest(request.filters, min(turns, 4 * _most_hits(request, turns)))
-    chosen = _distinct(scorer.unranked(docs), diverse=request.mode == "session-diverse")
+    diverse = request.mode == "session-diverse"
+    most = min(turns, 2 * _most_hits(request, turns))
+    docs = reader.newest(request.filters, most, one_a_session=diverse)
+    chosen = _distinct(scorer.unranked(docs), diverse=diverse)
     composer = _Composer(request, planned, scorer, reader)
     draft = replace(empty, total_turns=turns, total_sessions=sessions)
     found = [composer.found(c) for c in chosen[: _most_hits(request, turns)]]
