@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import cache
 from typing import Any, Final, cast
 
 import apsw
@@ -37,7 +38,16 @@ _CJK_RANGES = (
     "\U00020000-\U0003ffff"
     "\u1100-\u11ff\u3130-\u318f\uac00-\ud7af"  # hangul
 )
-CJK_RUN = re.compile(f"[{_CJK_RANGES}]+")
+
+
+@cache
+def _cjk_run() -> re.Pattern[str]:
+    return re.compile(f"[{_CJK_RANGES}]+")
+
+
+def cjk_runs(text: str) -> list[tuple[int, int]]:
+    """Where runs of Chinese, Japanese or Korean characters stand in a text."""
+    return [] if text.isascii() else [run.span() for run in _cjk_run().finditer(text)]
 
 
 def index_text(text: str) -> str:
@@ -49,7 +59,7 @@ def index_text(text: str) -> str:
     if _CAMEL_BORDER.search(text):
         text = _with_camel_parts(text)
     if not text.isascii():
-        text = CJK_RUN.sub(lambda run: " " + " ".join(bigrams(run[0])) + " ", text)
+        text = _cjk_run().sub(lambda run: " " + " ".join(bigrams(run[0])) + " ", text)
     return text
 
 
@@ -201,16 +211,22 @@ def _with_marks(words: str) -> frozenset[str]:
     return frozenset(f"{a}{w}{b}" for w in words.split() for a in ("", "(", '"') for b in ("", *'.,;:!?)"…'))
 
 
-_TIME_WORDS = _with_marks(
+_TIME_WORDS = (
     "yesterday today tonight tomorrow ago last next week weeks weekend weekends month months year years sprint since"
     " recently monday tuesday wednesday thursday friday saturday sunday january february march april june july"
     " august september october november december"
 )
-_NUMBER_WORDS = _with_marks(
-    "one two three four five six seven eight nine ten once twice couple few several dozen"
-)
-_REASON_WORDS = _with_marks("because since due reason reasons otherwise therefore rationale")
-_CUE_WORDS = _TIME_WORDS | _NUMBER_WORDS | _REASON_WORDS
+_NUMBER_WORDS = "one two three four five six seven eight nine ten once twice couple few several dozen"
+_REASON_WORDS = "because since due reason reasons otherwise therefore rationale"
+
+
+@cache
+def _cue_words() -> tuple[frozenset[str], frozenset[str], frozenset[str], frozenset[str]]:
+    """Words of time, of number, of reason, and all of them; a search needs none."""
+    time, number, reason = map(_with_marks, (_TIME_WORDS, _NUMBER_WORDS, _REASON_WORDS))
+    return time, number, reason, time | number | reason
+
+
 _YEAR = re.compile(r"\b20\d\d\b")
 _DIGIT = re.compile(r"\d")
 _QUESTION_ENDS = "?？"
@@ -222,14 +238,15 @@ def cues(text: str) -> int:
     Looks at the beginning of a long text, and at its end for the question mark.
     """
     head = text[:_CUE_CHARS].lower()
-    words = _CUE_WORDS.intersection(head.split())
+    time, number, reason, every = _cue_words()
+    words = every.intersection(head.split())
     found = 0
     if text[-40:].rstrip(" \n\t)\"'*_`")[-1:] in _QUESTION_ENDS and text.strip():
         found |= CUE_ASKS
-    if not _TIME_WORDS.isdisjoint(words) or _YEAR.search(head):
+    if not time.isdisjoint(words) or _YEAR.search(head):
         found |= CUE_TIME
-    if not _NUMBER_WORDS.isdisjoint(words) or _DIGIT.search(head):
+    if not number.isdisjoint(words) or _DIGIT.search(head):
         found |= CUE_NUMBER
-    if not _REASON_WORDS.isdisjoint(words):
+    if not reason.isdisjoint(words):
         found |= CUE_REASON
     return found

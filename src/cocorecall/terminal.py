@@ -1,8 +1,8 @@
 """Making text harmless to print: control characters of a transcript never reach a terminal raw.
 
 Escape sequences could clear the screen, set its title or the clipboard; bidirectional overrides reorder what
-a person reads; zero-width characters hide what an agent obeys. Each is shown in a visible form instead.
-`--json` keeps the original, escaped by JSON.
+a person reads; zero-width characters hide what an agent obeys. Plain output shows each in a visible form
+(`visible`); JSON keeps them, as escapes (`json_escaped`), since a terminal may be what reads it.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 
 _HARMFUL = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # C0 but for tab and line feed; DEL; C1
-    "\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"  # bidi, zero-width, separators
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # C0 but for tab, line feed and carriage return; DEL; C1
+    "\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"  # bidi, zero-width, separators
     "\ud800-\udfff"  # lone surrogates
     "\U000e0000-\U000e007f]"  # tags
+    "|\r(?!\n)"  # a carriage return that overwrites its line; one that ends it with a line feed is harmless
 )
-_KEPT = {"\u200c", "\u200d"}
-"""Zero-width (non-)joiners are letters' and emojis' own in several scripts."""
+"""Zero-width (non-)joiners, U+200C and U+200D, are letters' and emojis' own in several scripts, and stay."""
 
 
 def visible(text: str) -> str:
@@ -27,10 +27,28 @@ def visible(text: str) -> str:
 
 
 def _shown(match: re.Match[str]) -> str:
-    char = match[0]
-    code = ord(char)
-    if char in _KEPT:
-        return char
+    code = ord(match[0])
     if code < 0x20:  # noqa: PLR2004 - the control pictures stand in the same order
         return chr(0x2400 + code)
     return "␡" if code == 0x7F else f"<U+{code:04X}>"  # noqa: PLR2004 - DEL
+
+
+def json_escaped(document: str) -> str:
+    """A JSON document in which no control character stands raw; it reads back as the same value.
+
+    A lone surrogate, which no JSON reader has to accept, becomes U+FFFD.
+
+    Args:
+        document: JSON text whose C0 characters are escaped already, as every JSON writer does.
+    """
+    return _HARMFUL.sub(_escape, document)
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if 0xD800 <= code <= 0xDFFF:  # noqa: PLR2004 - surrogates
+        return "\ufffd"
+    if code <= 0xFFFF:  # noqa: PLR2004 - the plane that one escape reaches
+        return f"\\u{code:04x}"
+    code -= 0x10000
+    return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"

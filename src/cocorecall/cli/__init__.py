@@ -4,62 +4,99 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-from cocorecall.errors import RecallError
+from cocorecall.errors import NotInitializedError, RecallError
+
+if TYPE_CHECKING:
+    import click
+
+_INTERRUPTED = 130
+"""What a shell expects of a process that Ctrl-C ended."""
 
 
 def main() -> NoReturn:
     """Run `recall`; ends the process with the exit codes of the README."""
-    _speak_utf8()
+    sys.exit(_exit_code())
+
+
+def _exit_code() -> int:
+    try:
+        _prepare_streams()
+        code = _run(sys.argv[1:])
+        sys.stdout.flush()
+    except BrokenPipeError:
+        code = _closed_pipe()
+    except KeyboardInterrupt:
+        code = _INTERRUPTED
+    except OSError as error:
+        code = _failed_write(error)
+    return code
+
+
+def _prepare_streams() -> None:
+    """Output is UTF-8 whatever the locale; a stream that the caller closed swallows what it is given."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - to the end
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+
+
+def _run(args: list[str]) -> int:
     import click  # noqa: PLC0415 - after the streams are ready
 
     from cocorecall.cli.command import recall_command  # noqa: PLC0415
 
-    code = 0
+    if "_RECALL_COMPLETE" in os.environ:
+        recall_command.main(prog_name="recall", complete_var="_RECALL_COMPLETE")
     try:
-        recall_command.main(standalone_mode=False, prog_name="recall")
+        # not click's own `main`: it ends with 1 and no word when the reader of a pipe has gone
+        with recall_command.make_context("recall", args) as context:
+            recall_command.invoke(context)
     except click.exceptions.Exit as error:
-        code = error.exit_code
+        return error.exit_code
     except click.Abort:
-        code = 130
-    except click.ClickException as error:
-        code = _usage_error(error)
-    except RecallError as error:
-        code = _known_error(error)
-    except BrokenPipeError:
-        code = _closed_pipe()
-    except KeyboardInterrupt:
-        code = 130
+        return _INTERRUPTED
+    except (click.ClickException, RecallError, BrokenPipeError) as error:
+        return _reported(error)
     except Exception as error:  # noqa: BLE001 - the last door: no traceback unless it is asked for
-        code = _unknown_error(error)
-    sys.exit(code or _flushed())
-
-
-def _speak_utf8() -> None:
-    """Output is UTF-8 whatever the locale; what cannot be encoded never ends the process."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure:
-            reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
-
-
-def _flushed() -> int:
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        return _closed_pipe()
+        return _reported(error)
     return 0
 
 
-def _closed_pipe() -> int:
-    """The reader has gone (`| head`): not an error, and nothing more is written."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    return 0
+def _reported(error: Exception) -> int:
+    """Say what is wrong on stderr, and give the exit code."""
+    import click  # noqa: PLC0415
+
+    if isinstance(error, BrokenPipeError):
+        raise error
+    if "--debug" in sys.argv or os.environ.get("COCORECALL_DEBUG") == "1":
+        import traceback  # noqa: PLC0415 - only when asked for
+
+        _say("".join(traceback.format_exception(error)).rstrip("\n"))
+    if isinstance(error, click.ClickException):
+        from cocorecall.cli.usage import explained  # noqa: PLC0415 - only for a wrong call
+
+        _say(explained(error, sys.argv[1:]))
+        return 2
+    if isinstance(error, NotInitializedError):
+        # the exact message that CocoPlus users know, on a line of its own
+        _say("\n".join(filter(None, (error.message, error.hint))))
+        return error.exit_code
+    if isinstance(error, RecallError):
+        _say(f"recall: {error}")
+        return error.exit_code
+    _say(_unexpected(error))
+    return 1
 
 
-def _debugging() -> bool:
-    return "--debug" in sys.argv or os.environ.get("COCORECALL_DEBUG") == "1"
+def _unexpected(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        place = f": {error.filename}" if error.filename else ""
+        return f"recall: {error.strerror}{place}."
+    return f"recall: Unexpected {type(error).__name__}: {error}. Run it again with --debug and report what it prints."
 
 
 def _say(text: str) -> None:
@@ -68,35 +105,18 @@ def _say(text: str) -> None:
     sys.stderr.write(visible(text) + "\n")
 
 
-def _known_error(error: RecallError) -> int:
-    if _debugging():
-        raise error
-    if error.exit_code == 3:  # noqa: PLR2004 - not initialized: the exact message that CocoPlus users know
-        _say("\n".join(filter(None, (error.message, error.hint))))
-    else:
-        _say(f"recall: {error}")
-    return error.exit_code
+def _closed_pipe() -> int:
+    """The reader has gone (`| head`): not an error, and nothing more is written."""
+    _discard_output()
+    return 0
 
 
-def _usage_error(error: object) -> int:
-    import click  # noqa: PLC0415
-
-    if isinstance(error, click.NoSuchOption):
-        hint = f" To search for it, write: recall search -- {error.option_name}"
-        _say(f"recall: {error.format_message()}{hint if _searching() else ''} See `recall --help`.")
-    elif isinstance(error, click.ClickException):
-        _say(f"recall: {error.format_message().rstrip('.')}. See `recall --help`.")
-    return 2
-
-
-def _searching() -> bool:
-    return "search" in sys.argv[1:]
-
-
-def _unknown_error(error: Exception) -> int:
-    if _debugging():
-        raise error
-    _say(
-        f"recall: unexpected {type(error).__name__}: {error}. Run it again with --debug and report what it prints."
-    )
+def _failed_write(error: OSError) -> int:
+    _discard_output()
+    _say(f"recall: The output could not be written: {error.strerror or error}.")
     return 1
+
+
+def _discard_output() -> None:
+    """Let what is still buffered go nowhere, or the interpreter would complain of it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

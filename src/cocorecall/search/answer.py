@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -179,11 +178,6 @@ def _understand(
 
 
 _ROLES = ("user", "assistant", "tool", "system")
-_SAID = re.compile(
-    r"\b(?:did|what|has|have|had|does)\s+(?:the\s+)?(user|assistant|agent|model|person)\b"
-    r"|\b(user|assistant|agent|model|person)\s+(?:said|say|says|asked|ask|wanted|want|decided|told|preferred|insisted)\b",
-    re.IGNORECASE,
-)
 _ROLE_NAMES = {
     "user": "user",
     "person": "user",
@@ -191,24 +185,34 @@ _ROLE_NAMES = {
     "agent": "assistant",
     "model": "assistant",
 }
+_SAY = frozenset(
+    "said say says asked ask asks wanted want wants decided decide told tell preferred prefer insisted".split()
+)
 
 
 def _role_asked(query: Query) -> frozenset[str]:
     """Roles that the query asks about as speakers: "what did the user say", not "the user table"."""
-    return frozenset(_ROLE_NAMES[(a or b).lower()] for a, b in _SAID.findall(query.text))
+    words = query.words
+    return frozenset(
+        role
+        for n, word in enumerate(words)
+        if (role := _ROLE_NAMES.get(word)) and not _SAY.isdisjoint(words[n + 1 : n + 3])
+    )
 
 
-_TIME_HINT = re.compile(
-    r"\d|yesterday|today|week|month|year|ago|since|before|after|during|until"
-    r"|january|february|march|april|may|june|july|august|september|october|november|december"
-    r"|\b(?:jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec)\b"
-    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|spring|summer|autumn|fall|winter|quarter|\bq[1-4]\b",
-    re.IGNORECASE,
+_TIME_WORDS = frozenset(
+    "yesterday today week weeks weekend month months year years day days ago since before after during until jan feb"
+    " mar apr jun jul aug sep sept oct nov dec january february march april may june july august september october"
+    " november december monday tuesday wednesday thursday friday saturday sunday spring summer autumn fall winter"
+    " quarter tonight morning".split()
 )
 
 
 def _periods(text: str, now: datetime) -> list[Period]:
-    if not _TIME_HINT.search(text):
+    lowered = text.lower()
+    if _TIME_WORDS.isdisjoint(lowered.replace(",", " ").replace("?", " ").split()) and not any(
+        c.isdigit() for c in lowered
+    ):
         return []
     from cocorecall.times import find_periods  # noqa: PLC0415 - most queries name no time
 

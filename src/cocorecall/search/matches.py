@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from cocorecall.analysis import CJK_RUN, Stemmer, fold, index_text
+from cocorecall.analysis import Stemmer, cjk_runs, fold, index_text
 from cocorecall.search.excerpt import Match
 from cocorecall.search.query import Unit
 
@@ -40,7 +40,7 @@ def find_matches(text: str, units: Sequence[tuple[Unit, float]], stems: Stemmer)
 def _occurrences(text: str, folded: str, unit: Unit, stems: Stemmer) -> Iterator[tuple[int, int]]:
     if unit.literal:
         yield from _plain_spans(folded, unit.literal)
-    elif CJK_RUN.fullmatch(unit.shown):
+    elif cjk_runs(unit.shown) == [(0, len(unit.shown))]:
         yield from _plain_spans(folded, fold(unit.shown))
     elif unit.prefix:
         yield from (

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from cocorecall.analysis import CJK_RUN, Stemmer, bigrams, camel_parts, fold, index_text
+from cocorecall.analysis import Stemmer, bigrams, camel_parts, cjk_runs, fold, index_text
 
 FILTER_KEYS = (
     "role", "agent", "phase", "tool", "path", "since", "until", "session", "here", "function", "outcome-type",
@@ -158,7 +158,7 @@ def _units(piece: _Piece, stems: Stemmer) -> list[Unit]:
     core = _POSSESSIVE.sub("", core)
     if not _HAS_WORD.search(core):
         return []
-    if CJK_RUN.search(core):
+    if cjk_runs(core):
         return _cjk_units(core, stems)
     return _word_units(core, stems, prefix=prefix)
 
@@ -166,15 +166,16 @@ def _units(piece: _Piece, stems: Stemmer) -> list[Unit]:
 def _cjk_units(core: str, stems: Stemmer) -> list[Unit]:
     units: list[Unit] = []
     done = 0
-    for run in CJK_RUN.finditer(core):
-        units += _word_units(core[done : run.start()], stems, prefix=False)
-        pairs = bigrams(run[0])
+    for start, end in cjk_runs(core):
+        run = core[start:end]
+        units += _word_units(core[done:start], stems, prefix=False)
+        pairs = bigrams(run)
         # the pair tokens of a run overlap, so the run is the phrase of them; one character alone is a prefix
         body = tuple(s for pair in (pairs[:-1] or pairs) for s in stems(pair))
         if body:
             parts = body if len(body) > 1 else ()
-            units.append(_unit(run[0], body, stems, parts=parts, prefix=len(pairs) == 1))
-        done = run.end()
+            units.append(_unit(run, body, stems, parts=parts, prefix=len(pairs) == 1))
+        done = end
     return units + _word_units(core[done:], stems, prefix=False)
 
 

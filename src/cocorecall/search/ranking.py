@@ -29,9 +29,9 @@ What each constant is worth is measured by `benchmarks/retrieval/ablation.py`; t
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import NamedTuple
 
 from cocorecall.analysis import CUE_ASKS, CUE_NUMBER, CUE_REASON, CUE_TIME
@@ -119,17 +119,34 @@ LIGHT_WORDS = frozenset(
 )
 """Words of questions that carry little content; an idf taken from a few hundred turns does not know that."""
 
-_ASKING = re.compile(
-    r"\?\s*$|^\s*(?:what|why|how|when|where|which|who|whose|did|does|do|is|are|was|were|has|have|would)\b",
-    re.IGNORECASE,
+_ASKING = frozenset(
+    "what why how when where which who whose did does do is are was were has have would".split()
 )
+_OF_TIME = frozenset("day date month year time".split())
+_OF_NUMBER = frozenset("many much long often old large big far".split())
+_OF_REASON = frozenset(("reason", "rationale"))
 
 
-_ASKED_FOR = (
-    (re.compile(r"^\s*(?:since )?when\b|\bwhat (?:day|date|month|year|time)\b", re.IGNORECASE), CUE_TIME),
-    (re.compile(r"\bhow (?:many|much|long|often|old|large|big|far)\b", re.IGNORECASE), CUE_NUMBER),
-    (re.compile(r"^\s*why\b|\b(?:reason|rationale) (?:for|why|behind)\b", re.IGNORECASE), CUE_REASON),
-)
+def _asks(query: Query) -> bool:
+    """Whether the query is worded as a question."""
+    return query.text.rstrip().endswith("?") or (query.words[:1] != () and query.words[0] in _ASKING)
+
+
+def _kind_asked_for(query: Query) -> int:
+    """The bit of the kind of thing that a question asks for (`analysis.cues`), or 0."""
+    words = query.words
+    pairs = set(pairwise(words))
+    if (
+        words[:1] == ("when",)
+        or words[:2] == ("since", "when")
+        or any(("what", w) in pairs for w in _OF_TIME)
+    ):
+        return CUE_TIME
+    if any(("how", w) in pairs for w in _OF_NUMBER):
+        return CUE_NUMBER
+    if words[:1] == ("why",) or not _OF_REASON.isdisjoint(words):
+        return CUE_REASON
+    return 0
 
 
 class Term(NamedTuple):
@@ -268,8 +285,8 @@ def plan(query: Query, reader: IndexReader, weights: Weights = WEIGHTS) -> Plan:
         _narrowed(matching, query),
         _narrowed(full, query) or None,
         totals,
-        asks=_ASKING.search(query.text) is not None,
-        cue=next((bit for pattern, bit in _ASKED_FOR if pattern.search(query.text)), 0),
+        asks=_asks(query),
+        cue=_kind_asked_for(query),
     )
 
 
