@@ -55,11 +55,11 @@ _IGNORED = frozenset(
 _DROPPED = re.compile(
     r"\[Request interrupted by user|<local-command-stdout>|<local-command-stderr>|<local-command-caveat>"
     r"|Caveat: The messages below|<task-notification>|Stop hook feedback:|<subagent_notification>"
-    r"|<user-memory-input>|No response requested\.\s*$"
+    r"|<user-memory-input>|Warmup\s*$|No response requested\.\s*$"
 )
 """User texts that no person wrote."""
 
-_DROPPED_STARTS = ("[", "Caveat", "Stop hook", "No response")
+_DROPPED_STARTS = ("[", "Caveat", "Warmup", "Stop hook", "No response")
 
 _LEADING_TAG = re.compile(
     r"\s*<(ide_opened_file|ide_selection|ide_diagnostics|user-prompt-submit-hook|new-diagnostics)>.*?</\1>\s*",
@@ -103,7 +103,8 @@ class ClaudeFormat:
         """Records have a `type` and a `sessionId`, or are of a type that only Claude Code writes."""
         records = first_records(head)
         if not records:
-            return b'"sessionId"' in head and b'"uuid"' in head and head.lstrip()[:1] == b"{"
+            # the first record is longer than what is looked at; a document printed prettily is no transcript
+            return b"\n" not in head and b'"sessionId"' in head and b'"uuid"' in head
         del transcript
         return any(_is_record(r) for r in records)
 
