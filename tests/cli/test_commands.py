@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -139,12 +138,15 @@ def test_without_cocoplus_every_command_says_the_one_thing(tmp_path: Path, comma
     ("args", "code", "said"),
     [
         (["search"], 2, "Say what to search for"),
-        (["search", "-foo"], 2, "recall search -- -"),
-        (["serach", "x"], 2, "Did you mean `recall search`"),
+        (["search", "-foo", "bar"], 2, "no option -foo. To search for it: recall search -- -foo"),
+        (["search", "bar", "--foo"], 2, "recall search -- --foo"),
+        (["search", "x", "--limt", "1"], 2, "but --limit"),
+        (["serach", "x"], 2, "The nearest is: recall search."),
         (["search", "x", "--since", "whenever"], 2, "whenever"),
         (["show", "nowhere"], 2, "No session 'nowhere' is indexed"),
         (["show", "threshold", "--turn", "99"], 2, "no turn 99"),
-        (["search", "x", "--budget", "0"], 2, "positive"),
+        (["search", "x", "--budget", "0"], 2, "'--budget': 0 is not in the range x>=1"),
+        (["sources", "lst"], 2, "recall sources --help"),
         (["sources", "remove", "/nowhere"], 2, "is not a source"),
         (["sources", "add", "/x", "--agent", "hal"], 2, "Known: "),
     ],
@@ -158,10 +160,6 @@ def test_errors_are_one_line_that_says_what_to_do(
     assert "Traceback" not in process.stderr
     assert len(process.stderr.strip().splitlines()) == 1
     assert process.stdout == ""
-
-
-def test_debug_shows_the_traceback(stocked: Project) -> None:
-    assert "Traceback" in run(stocked, "show", "nowhere", "--debug").stderr
 
 
 @pytest.mark.parametrize(
@@ -186,16 +184,6 @@ def test_control_characters_never_reach_a_pipe_raw(project: Project) -> None:
         assert not set(printed) & set("\x1b\x07\x9b\u202e\u202c")
     answer = document(run(project, "search", "needle", "--json"))
     assert answer["results"][0]["text"] == hostile
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="no sh")
-def test_a_closed_pipe_ends_quietly(stocked: Project) -> None:
-    """Robustness O2."""
-    script = f'"{sys.executable}" -m cocorecall show threshold | head -1; echo "${{PIPESTATUS[0]}}" >&2'
-    process = subprocess.run(
-        ["/bin/bash", "-c", script], cwd=stocked.root, capture_output=True, text=True, check=True
-    )
-    assert process.stderr in ("0\n", "141\n")
 
 
 @pytest.mark.parametrize("environ", [{"LC_ALL": "C", "PYTHONUTF8": "0"}, {"PYTHONIOENCODING": "cp1252"}])

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from cocorecall.errors import NotInitializedError, RecallError
-
-if TYPE_CHECKING:
-    import click
 
 _INTERRUPTED = 130
 """What a shell expects of a process that Ctrl-C ended."""

@@ -28,9 +28,9 @@ COMMANDS = {
 HELP = """Find the one turn in a thousand agent transcripts: verbatim, cited, local.
 
 \b
-  recall import                                  index what is new
-  recall search why is the threshold 0.85        the best turn of each session
-  recall show 7f3a --around 2                    the turns about a match
+  recall import                              index what is new
+  recall search why is the threshold 0.85    the best turn of each session
+  recall show 7f3a --around 2                the turns around its matches
 """
 
 
@@ -113,8 +113,8 @@ class LazyGroup(click.Group):
             import difflib  # noqa: PLC0415 - only for a wrong name
 
             near = difflib.get_close_matches(name, COMMANDS, n=1)
-            hint = f"Did you mean `recall {near[0]}`" if near else f"To search for it: recall search {name}"
-            raise click.UsageError(f"There is no command {name!r}. {hint}")
+            hint = f"The nearest is: recall {near[0]}" if near else f"To search for it: recall search {name}"
+            raise click.UsageError(f"There is no command {name!r}. {hint}", ctx)
         return super().resolve_command(ctx, args)
 
 

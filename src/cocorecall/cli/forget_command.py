@@ -8,8 +8,9 @@ from dataclasses import asdict
 import click
 
 from cocorecall.cli.command import Settings, common_options, pass_settings
-from cocorecall.cli.output import counted, home_shortened, print_json, print_text
-from cocorecall.terminal import visible
+from cocorecall.cli.output import counted, home_shortened, one_line, print_json, print_text
+from cocorecall.errors import RecallError
+from cocorecall.model import SessionInfo
 
 
 @click.command("forget")
@@ -23,15 +24,11 @@ def command(settings: Settings, session_id: str, *, yes: bool) -> None:
     Its turns, citations and words are erased, and later imports do not bring it back. The agent's own file
     is not touched.
     """
+    if not yes and not sys.stdin.isatty():
+        raise click.UsageError("Forgetting cannot be undone; without a terminal to ask on, add --yes")
     with settings.open() as recall:
         if not yes:
-            if not sys.stdin.isatty():
-                raise click.UsageError("Forgetting cannot be undone; without a terminal to ask on, add --yes")
-            session = recall.show(session_id, turn=None).session
-            title = session.title or session.cwd or session.agent
-            click.confirm(
-                visible(f"Forget {session.session_id} ({title}, {session.turns:,} turns)?"), abort=True
-            )
+            _confirm(recall.show(session_id).session)
         report = recall.forget(session_id)
     if settings.json:
         print_json("forget", asdict(report))
@@ -41,3 +38,15 @@ def command(settings: Settings, session_id: str, *, yes: bool) -> None:
     ]
     lines += [f"Not touched, the agent's own file: {home_shortened(path)}" for path in report.remaining]
     print_text("\n".join(lines))
+
+
+def _confirm(session: SessionInfo) -> None:
+    """Ask.
+
+    Raises:
+        RecallError: the answer is no.
+    """
+    title = one_line(session.title or session.cwd or session.agent)
+    what = f"{one_line(session.session_id)} ({title}, {counted(session.turns, 'turn')})"
+    if not click.confirm(f"Forget {what}?", err=True):
+        raise RecallError("Nothing was forgotten.")

@@ -29,22 +29,32 @@ def command(settings: Settings, since: str | None, *, rebuild: bool) -> None:
 
     Unchanged transcripts are not opened. What cannot be read is reported and costs only itself.
     """
-    progress = _show_progress if sys.stderr.isatty() and not settings.json else None
+    watched = sys.stderr.isatty() and not settings.json
     with settings.open() as recall:
-        report = recall.import_sources(since, rebuild=rebuild, progress=progress)
-    if progress:
-        sys.stderr.write("\r\x1b[K")
+        try:
+            report = recall.import_sources(
+                since, rebuild=rebuild, progress=_show_progress if watched else None
+            )
+        finally:
+            if watched:
+                sys.stderr.write(_CLEAR)
     if settings.json:
         print_json("import", asdict(report))
     else:
         print_text(summary(report))
 
 
+_CLEAR = "\r\x1b[K"
+_STEP = 25
+"""Transcripts between two lines of progress."""
+
+
 def _show_progress(progress: Progress) -> None:
-    if progress.done == progress.total or progress.done % 25 == 0:
-        sys.stderr.write(
-            f"\r\x1b[K{progress.done:,} of {progress.total:,} transcripts, {progress.turns:,} turns"
+    if progress.done == progress.total or progress.done % _STEP == 0:
+        done = (
+            f"{progress.done:,} of {counted(progress.total, 'transcript')}, {counted(progress.turns, 'turn')}"
         )
+        sys.stderr.write(_CLEAR + done)
         sys.stderr.flush()
 
 

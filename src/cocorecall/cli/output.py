@@ -7,17 +7,15 @@ import sys
 from typing import Any
 
 from cocorecall.cli.command import Settings
-from cocorecall.terminal import visible
+from cocorecall.terminal import json_escaped, visible
 
 
 def print_json(command: str, content: dict[str, Any]) -> None:
-    """One document with its schema's name; non-ASCII and control characters escaped by JSON where needed."""
+    """One document with its schema's name; letters stand as they are, control characters as escapes."""
     import json  # noqa: PLC0415 - the plain form needs none
 
     document = {"schema": f"cocorecall.{command}/1"} | content
-    text = json.dumps(document, ensure_ascii=False, indent=2)
-    # a lone surrogate can come from an argument, never from the index; UTF-8 cannot carry it
-    sys.stdout.write(text.encode("utf-8", "replace").decode("utf-8") + "\n")
+    sys.stdout.write(json_escaped(json.dumps(document, ensure_ascii=False, indent=2)) + "\n")
 
 
 def print_text(text: str) -> None:
@@ -26,14 +24,29 @@ def print_text(text: str) -> None:
 
 
 def print_table(rows: list[tuple[str, str]]) -> None:
-    """Two aligned columns."""
-    width = max((len(name) for name, _ in rows), default=0)
-    print_text("\n".join(f"{name:<{width}}  {value}".rstrip() for name, value in rows))
+    """Two columns, the second one wrapped at the terminal's width."""
+    left = max((len(name) for name, _ in rows), default=0) + 2
+    print_text("\n".join(_row(name, value, left) for name, value in rows))
 
 
-def on_terminal(settings: Settings) -> bool:
-    """Whether to print for a person: colour and wrapping."""
-    return sys.stdout.isatty() and settings.color is not False and "NO_COLOR" not in os.environ
+def _row(name: str, value: str, left: int) -> str:
+    import textwrap  # noqa: PLC0415 - a search prints no table
+
+    room = max(20, width() - left)
+    # a path stays in one piece, so that it can be copied
+    lines = textwrap.wrap(visible(value), room, break_long_words=False, break_on_hyphens=False) or [""]
+    return f"{name:<{left}}" + f"\n{'':<{left}}".join(lines)
+
+
+def on_terminal() -> bool:
+    """Whether a person reads along: answers are laid out for the terminal's width."""
+    return sys.stdout.isatty()
+
+
+def colored(settings: Settings) -> bool:
+    """Whether to send colour; where not, no escape sequence at all is sent."""
+    wanted = settings.color is not False and not os.environ.get("NO_COLOR")
+    return wanted and on_terminal() and os.environ.get("TERM") != "dumb"
 
 
 def width() -> int:
@@ -43,22 +56,40 @@ def width() -> int:
     return shutil.get_terminal_size((80, 24)).columns
 
 
+def one_line(text: str) -> str:
+    """A title or name on one line, control characters made visible: it can't pass for lines of ours."""
+    return visible(" ".join(text.split()))
+
+
 def shortened(text: str, room: int) -> str:
-    """One line of at most `room` characters; what is cut is counted."""
-    line = " ".join(text.split())
-    if len(line) <= room:
-        return line
-    mark = f" [… {len(line) - room:,} more …]"
-    return (
-        line[: max(1, room - len(mark))].rstrip()
-        + f" [… {len(line) - max(1, room - len(mark)):,} characters …]"
-    )
+    """The beginning of a text, with a mark that counts what is left out: about `room` characters in all."""
+    if len(text) <= room:
+        return text
+    kept = max(1, room - len(" [… 1,234 characters …]"))
+    return f"{text[:kept]} [… {len(text) - kept:,} characters …]"
+
+
+def cut(text: str, room: int) -> str:
+    """One line of at most `room` characters, its end left out: for titles, not for what is cited."""
+    line = one_line(text)
+    return line if len(line) <= room else line[: room - 1].rstrip() + "…"
+
+
+def cut_path(path: str, room: int) -> str:
+    """A path of at most `room` characters, its beginning left out: the file's name tells most."""
+    line = one_line(home_shortened(path))
+    return line if len(line) <= room else "…" + line[len(line) - room + 1 :]
 
 
 def home_shortened(path: str) -> str:
     """A path with the home folder as `~`."""
     home = os.path.expanduser("~")  # noqa: PTH111 - pathlib would raise where there is no home
     return "~" + path[len(home) :] if home != "/" and path.startswith(home + os.sep) else path
+
+
+def day_and_minute(time: str) -> str:
+    """`2026-05-14 09:12` of an ISO time."""
+    return time[:16].replace("T", " ")
 
 
 def counted(n: int, noun: str) -> str:

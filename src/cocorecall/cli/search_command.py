@@ -7,31 +7,27 @@ from typing import Any
 import click
 
 from cocorecall.cli.command import Settings, common_options, pass_settings
-from cocorecall.cli.output import on_terminal, print_json, print_text
+from cocorecall.cli.output import colored, on_terminal, print_json, print_text
 from cocorecall.model import Hit, Results
 from cocorecall.recall import Recall
-
-
-def _budget(_: click.Context, __: click.Parameter, given: int | None) -> int | None:
-    if given is not None and given < 1:
-        raise click.BadParameter("a budget is a positive number of tokens")
-    return given
 
 
 @click.command("search", context_settings={"ignore_unknown_options": False})
 @click.argument("words", nargs=-1, required=False)
 @click.option("--all", "every", is_flag=True, help="Every matching turn, not the best of each session.")
 @click.option("--session", metavar="ID", help="Only this session (a beginning of its id will do).")
-@click.option("--limit", type=click.IntRange(min=1), help="At most so many hits.")
-@click.option("--budget", type=int, callback=_budget, help="At most so many tokens (default 1000).")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many hits.")
+@click.option(
+    "--budget", type=click.IntRange(min=1), metavar="N", help="At most so many tokens (default 1000)."
+)
 @click.option("--full", is_flag=True, help="Whole turns instead of excerpts.")
 @click.option("--explain", is_flag=True, help="Show how each score came about.")
 @click.option("--echo", is_flag=True, help="Find earlier CocoRecall output too.")
 @click.option("--include-current", is_flag=True, help="Find the asking session too.")
-@click.option("--role", multiple=True, help="user, assistant, tool, system, or a speaker.")
-@click.option("--agent", multiple=True, help="cortex, claude, …")
-@click.option("--phase", multiple=True, help="Sessions of this CocoPlus phase.")
-@click.option("--tool", multiple=True, help="Turns that call this tool.")
+@click.option("--role", multiple=True, metavar="NAME", help="user, assistant, tool, system, or a speaker.")
+@click.option("--agent", multiple=True, metavar="NAME", help="cortex, claude, …")
+@click.option("--phase", multiple=True, metavar="NAME", help="Sessions of this CocoPlus phase.")
+@click.option("--tool", multiple=True, metavar="NAME", help="Turns that call this tool.")
 @click.option("--since", metavar="WHEN", help="From then on: 2026-05-14, 7d, yesterday, …")
 @click.option("--until", metavar="WHEN", help="Up to the end of then.")
 @click.option("--here", is_flag=True, help="Sessions that worked in this folder or below.")
@@ -58,10 +54,10 @@ def command(settings: Settings, /, words: tuple[str, ...], **options: Any) -> No
         results = recall.search(query, all=every, budget=budget, **options)
     if settings.json:
         print_json("search", as_json(results))
-    elif on_terminal(settings):
+    elif on_terminal():
         from cocorecall.cli.search_terminal import print_results  # noqa: PLC0415 - loads rich
 
-        print_results(results)
+        print_results(results, color=colored(settings))
     else:
         print_text(Recall.render(results))
     if options["explain"] and not settings.json:

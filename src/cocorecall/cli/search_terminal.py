@@ -2,76 +2,130 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from rich.console import Console
 from rich.text import Text
 
-from cocorecall.cli.output import home_shortened
+from cocorecall.cli.output import counted, cut, cut_path, day_and_minute, one_line
 from cocorecall.model import Hit, Results
+from cocorecall.recall import Recall
 from cocorecall.terminal import visible
 
+_MATCH = "bold yellow"
+_WHERE = {"calls": " in a tool call", "tags": " in its tags", "context": " in the turns around it"}
+"""Where a hit matches, if not in its text."""
 
-def print_results(results: Results) -> None:
-    """Print the answer."""
-    from cocorecall.recall import Recall  # noqa: PLC0415 - the header is the plain form's
 
-    console = Console(highlight=False, soft_wrap=False)
-    head = Recall.render_header(results)
-    console.print(Text(visible(head), style="bold"))
+def print_results(results: Results, *, color: bool) -> None:
+    """Print the answer at the terminal's width."""
+    console = Console(highlight=False, markup=False, emoji=False, color_system="auto" if color else None)
+    _print(console, Text(visible(Recall.render_header(results)), style="bold"))
     for hit in results.hits:
         console.print()
-        console.print(_citation(hit))
-        console.print(_excerpt(hit))
+        _print_hit(console, hit)
     if results.hits:
         console.print()
-        console.print(
-            Text("recall show ID prints a whole session; recall search NEXT leads to others.", style="dim")
+        _print(
+            console, Text("A whole session: recall show ID. Turns around one: add --around 2.", style="dim")
         )
 
 
-def _citation(hit: Hit) -> Text:
-    text = Text()
-    text.append(f"{hit.rank} ", style="bold cyan")
-    text.append(visible(hit.turn_id), style="cyan")
-    when = hit.timestamp[:16].replace("T", " ")
-    text.append(f"\n  {visible(hit.speaker_role)}, {when}, match {hit.match:.0%}  ")
-    text.append(visible(hit.title or hit.cwd or hit.agent), style="dim")
-    place = home_shortened(hit.source_path) + (f":{hit.source_line}" if hit.source_line else "")
-    text.append(f"\n  {visible(place)} ", style="dim")
-    text.append("" if hit.source_exists else "source gone ", style="bold red")
-    text.append("" if hit.in_source else "no longer in its transcript ", style="yellow")
-    if hit.missed:
-        text.append(f"\n  missing: {visible(', '.join(hit.missed))}", style="yellow")
-    text.append(f"\n  next: {visible(hit.suggested_follow_up)}", style="dim")
-    return text
+def _print_hit(console: Console, hit: Hit) -> None:
+    rank = f"{hit.rank}  "
+    room = max(20, console.width - len(rank))
+    _print(console, Text.assemble((rank, "bold cyan"), (cut(_title(hit), room), "bold")))
+    for text in (*_citation(hit, room), _excerpt(hit), _next(hit)):
+        _print(console, text, indent=len(rank))
+
+
+def _print(console: Console, text: Text, *, indent: int = 0) -> None:
+    """Wrapped at words, without the spaces behind a line that a copy would take along."""
+    for line in text.wrap(console, max(20, console.width - indent)):
+        line.rstrip()
+        console.print(Text(" " * indent).append_text(line), no_wrap=True, overflow="ignore", crop=False)
+
+
+def _title(hit: Hit) -> str:
+    return hit.title or hit.cwd or hit.agent
+
+
+def _citation(hit: Hit, room: int) -> Iterator[Text]:
+    """Turn id, who and when, what matched, and the source."""
+    yield Text(one_line(hit.turn_id), style="cyan")
+    yield Text(" · ".join(_facts(hit)), style="dim")
+    for warning in _warnings(hit):
+        yield Text(warning, style="yellow")
+    yield _source(hit, room)
+
+
+def _facts(hit: Hit) -> Iterator[str]:
+    yield one_line(hit.speaker_role)
+    yield day_and_minute(hit.timestamp)
+    yield one_line(hit.agent)
+    if hit.kind != "message":
+        yield one_line(hit.kind)
+    where = _WHERE.get(hit.field, "")
+    if hit.match or where:
+        yield (f"match {hit.match:.0%}" if hit.match else "match") + where
+    if hit.session_matches > 1:
+        last = hit.latest_turn_id.rpartition(":")[2]
+        yield f"{hit.session_matches - 1:,} more" + (f", last [{last}]" if last != str(hit.seq) else "")
+
+
+def _warnings(hit: Hit) -> Iterator[str]:
+    """What a reader should know before relying on the turn."""
+    if hit.missed and hit.match:
+        yield f"without: {one_line(', '.join(hit.missed))}"
+    if not hit.in_source:
+        yield "no longer in its transcript"
+    if hit.echo:
+        yield "printed by recall"
+    if hit.also_in:
+        yield f"also in {counted(len(hit.also_in), 'other session')}"
+
+
+def _source(hit: Hit, room: int) -> Text:
+    line = f":{hit.source_line}" if hit.source_line else ""
+    state = "source ok  " if hit.source_exists else "SOURCE GONE  "
+    place = cut_path(hit.source_path, max(20, room - len(state) - len(line))) + line
+    return Text.assemble((state, "dim" if hit.source_exists else "bold red"), (place, "dim"))
+
+
+def _next(hit: Hit) -> Text:
+    # the whole sentence is in --json; here what comes behind the name would wrap each time
+    return Text(f"next: {one_line(hit.suggested_follow_up.split(' to find ')[0])}", style="dim")
 
 
 def _excerpt(hit: Hit) -> Text:
     """The excerpt with its matches marked; offsets into the turn become offsets into the excerpt."""
     out = Text()
-    places = _places(hit)
     done = 0
-    for start, end in places:
-        out.append(visible(hit.text[done:start]))
-        out.append(visible(hit.text[start:end]), style="bold yellow")
+    for start, end, style in _styled(hit):
+        out.append(_shown(hit.text[done:start]))
+        out.append(_shown(hit.text[start:end]), style=style)
         done = end
-    out.append(visible(hit.text[done:]))
+    out.append(_shown(hit.text[done:]))
     return out
 
 
-def _places(hit: Hit) -> list[tuple[int, int]]:
-    places = []
+def _shown(text: str) -> str:
+    return visible(text).replace("\r\n", "\n")
+
+
+def _styled(hit: Hit) -> Iterator[tuple[int, int, str]]:
+    """Places of the excerpt that are not plain: matches, and the marks of gaps."""
     at = 0
+    done = 0
     for start, end in hit.spans:
-        # a span stands in the excerpt as it is; between spans stand marks, which hold no match
-        size = end - start
-        at = _next_span(hit, at, size)
-        places += [(at + a - start, at + b - start) for a, b in hit.highlights if start <= a and b <= end]
-        at += size
-    return places
-
-
-def _next_span(hit: Hit, at: int, size: int) -> int:
-    if not hit.text.startswith(("[…", "\n[…", " […"), at):
-        return at
-    behind = hit.text.index("…]", at) + 3
-    return behind if behind + size <= len(hit.text) else at
+        if start > done:
+            mark = hit.text.index("…]", at) + len("…]")
+            yield at, mark, "dim"
+            at = mark + 1  # a space or a line feed stands behind the mark
+        yield from (
+            (at + a - start, at + b - start, _MATCH) for a, b in hit.highlights if start <= a and b <= end
+        )
+        at += end - start
+        done = end
+    if at < len(hit.text):
+        yield at, len(hit.text), "dim"

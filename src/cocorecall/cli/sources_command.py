@@ -7,7 +7,7 @@ from dataclasses import asdict
 import click
 
 from cocorecall.cli.command import Settings, common_options, pass_settings
-from cocorecall.cli.output import counted, home_shortened, print_json, print_text
+from cocorecall.cli.output import counted, day_and_minute, home_shortened, print_json, print_text
 from cocorecall.model import SourceReport
 
 
@@ -85,7 +85,7 @@ def _line(source: SourceReport) -> str:
     facts = [source.agent or "agent told from the files"]
     facts.append(f"{counted(source.sessions, 'session')}, {counted(source.turns, 'turn')}")
     facts.append(
-        f"last import {source.last_import[:16].replace('T', ' ')}" if source.last_import else "never imported"
+        f"last import {day_and_minute(source.last_import)}" if source.last_import else "never imported"
     )
     facts += [] if source.exists else ["MISSING"]
     facts += [] if source.configured else ["not configured: default"]

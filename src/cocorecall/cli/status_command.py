@@ -8,7 +8,15 @@ from dataclasses import asdict
 import click
 
 from cocorecall.cli.command import Settings, common_options, pass_settings
-from cocorecall.cli.output import counted, home_shortened, print_json, print_table, print_text, size
+from cocorecall.cli.output import (
+    counted,
+    day_and_minute,
+    home_shortened,
+    print_json,
+    print_table,
+    print_text,
+    size,
+)
 from cocorecall.model import StatusReport
 
 _SHOWN_FILES = 8
@@ -55,7 +63,7 @@ def rows(report: StatusReport) -> list[tuple[str, str]]:
 
 
 def _when(time: str | None) -> str:
-    return f"{time[:16].replace('T', ' ')} UTC" if time else "never"
+    return f"{day_and_minute(time)} UTC" if time else "never"
 
 
 def _unreadable(report: StatusReport) -> list[str]:
