@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,9 +23,9 @@ from cocorecall.index.schema import open_for_reading
 from cocorecall.search import ranking
 from cocorecall.search.answer import Request, answer
 from cocorecall.search.ranking import WEIGHTS, Weights
-from coding import HALVES, load
+from coding import HALVES, SOURCES, load
 from locomo import write_conversation
-from scoring import NOW, Question, means, score_ranking
+from scoring import NOW, Question, empty_project, means, score_ranking
 
 WITHOUT: dict[str, dict[str, Any]] = {
     "as it is": {},
@@ -44,17 +43,6 @@ WITHOUT: dict[str, dict[str, Any]] = {
     "questions count like answers": {"question": 1.0},
     "without kinds of answer (number, reason, time)": {"cue": 1.0, "time_cue": 1.0},
 }
-
-
-@contextmanager
-def project(sources: list[str]) -> Iterator[Path]:
-    """An empty project in a temporary folder."""
-    with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder)
-        (root / ".cocoplus").mkdir()
-        (root / "cocoplus").mkdir()
-        (root / "cocoplus" / "recall-sources.json").write_text(json.dumps(sources), encoding="utf-8")
-        yield root
 
 
 @contextmanager
@@ -84,11 +72,11 @@ def ablate(data: list[dict[str, object]]) -> None:
     scores: dict[str, list[dict[str, float]]] = {name: [] for name in WITHOUT}
     coding: dict[str, list[dict[str, float]]] = {name: [] for name in WITHOUT}
     for conversation in data:
-        with project(["transcripts"]) as root:
+        with empty_project("transcripts") as root:
             questions = write_conversation(conversation, root / "transcripts")
             _collect(root, questions, scores)
     for half in HALVES:
-        with project(["transcripts/cortex", "transcripts/claude/projects"]) as root:
+        with empty_project(*SOURCES) as root:
             questions = [q for q in load(half, root) if q.evidence]
             _collect(root, questions, coding)
     print(
@@ -113,7 +101,7 @@ def pruning(sessions: int) -> None:
     from corpus import write_corpus  # noqa: PLC0415 - a script of the neighbouring folder
 
     bound = ranking.CANDIDATE_POSTINGS
-    with project(["transcripts/cortex", "transcripts/claude/projects", "noise/projects"]) as root:
+    with empty_project(*SOURCES, "noise/projects") as root:
         questions = [q for half in HALVES for q in load(half, root) if q.evidence]
         write_corpus(root / "noise", sessions)
         with reader_of(root) as reader:

@@ -2,8 +2,9 @@
 
 A session file begins with `@session agent=… layout=… start=… cwd=… title=…`; each turn begins with a line
 `@user`, `@assistant` or `@tool`, then the time since the turn before (`+40s`, `+2m`, `+1h`), then labels that
-questions refer to (`#why-085`). `@call NAME` gives the assistant turn before it a tool call, its JSON input on the
-following lines. A text line that begins with `@` is written `@@`.
+questions refer to (`#why-085`) and, on a tool's result, `status=error`. `@call NAME` gives the assistant turn before it
+a tool call, its JSON input on the following lines; each call has one `@tool` behind it, in order. A text line that
+begins with `@` is written `@@`.
 """
 
 from __future__ import annotations
@@ -18,8 +19,13 @@ from pathlib import Path
 from typing import Any
 
 _HEAD = re.compile(r"@(session|user|assistant|call|tool)\b(.*)")
+_MARK = re.compile(r"\+(?P<step>\d+)(?P<unit>[smh]?)|#(?P<label>[\w.-]+)|status=(?P<status>success|error)")
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
 DEFAULT_STEP = 30
+"""Seconds between two turns where a turn names no time."""
+AGENTS = ("cortex", "claude")
+LAYOUTS = ("flat", "folder", "inline")
+"""Cortex Code's: history beside its sidecar, in the app's folders, or inside the sidecar."""
 
 
 @dataclass
@@ -37,6 +43,18 @@ class Turn:
     def text(self) -> str:
         """The turn's words."""
         return "\n".join(self.lines).strip("\n")
+
+    def input_of(self, call: int) -> dict[str, Any]:
+        """The input of the turn's n-th call.
+
+        Raises:
+            ValueError: it is not a JSON object.
+        """
+        name, lines = self.calls[call]
+        value = json.loads("\n".join(lines))
+        if not isinstance(value, dict):
+            raise ValueError(f"the input of {name} is not an object")  # noqa: TRY004 - one kind for bad files
+        return value
 
 
 @dataclass
@@ -69,46 +87,99 @@ def read_session(path: Path) -> Session:
     Raises:
         ValueError: a line that makes no sense, with its number.
     """
-    session: Session | None = None
-    into: list[str] = []
-    clock = datetime.min.replace(tzinfo=UTC)
+    reader = _Reader(path.stem)
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            reader.take(line)
+        except (ValueError, LookupError) as error:
+            raise ValueError(f"{path.name}:{number}: {error}") from error
+    try:
+        return reader.finish()
+    except ValueError as error:
+        raise ValueError(f"{path.name}: {error}") from error
+
+
+class _Reader:
+    """A session file, line by line."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.session: Session | None = None
+        self.into: list[str] = []
+        self.waiting = 0
+
+    def take(self, line: str) -> None:
+        """One more line."""
         head = _HEAD.fullmatch(line)
         if head is None:
-            into.append(line[1:] if line.startswith("@@") else line)
-            continue
-        kind, rest = head[1], head[2]
-        if kind == "session":
-            session = _session(path.stem, rest)
-            clock = session.start
-        elif session is None:
-            raise ValueError(f"{path.name}:{number}: no @session yet")
-        elif kind == "call":
-            into = []
-            session.turns[-1].calls.append((rest.split()[0], into))
+            if line.startswith("@") and not line.startswith("@@"):
+                raise ValueError("a text line that begins with @ is written @@")
+            self.into.append(line.removeprefix("@") if line.startswith("@@") else line)
+        elif head[1] == "session":
+            self.session = _session(self.name, head[2])
+        elif self.session is None:
+            raise ValueError("no @session yet")
+        elif head[1] == "call":
+            self._call(self.session.turns[-1], head[2])
         else:
-            clock += _step(rest)
-            session.turns.append(_turn(kind, clock, rest))
-            into = session.turns[-1].lines
-    if session is None:
-        raise ValueError(f"{path.name}: no @session")
-    return session
+            self._turn(self.session, head[1], head[2])
+
+    def _call(self, turn: Turn, rest: str) -> None:
+        if turn.role != "assistant":
+            raise ValueError("only an assistant calls tools")
+        self.into = []
+        turn.calls.append((rest.strip(), self.into))
+        self.waiting += 1
+
+    def _turn(self, session: Session, role: str, rest: str) -> None:
+        if role == "tool":
+            self.waiting -= 1
+        if self.waiting < 0 or (role != "tool" and self.waiting):
+            raise ValueError("every call has one result, right behind it")
+        clock = session.turns[-1].at if session.turns else session.start
+        turn = _turn(role, clock, rest)
+        known = {label for t in session.turns for label in t.labels}
+        if known & set(turn.labels):
+            raise ValueError(f"label used twice: {sorted(known & set(turn.labels))}")
+        session.turns.append(turn)
+        self.into = turn.lines
+
+    def finish(self) -> Session:
+        """The session, when every line was taken."""
+        if self.session is None or not self.session.turns:
+            raise ValueError("no session, or one without turns")
+        if self.waiting:
+            raise ValueError("every call has one result, right behind it")
+        for turn in self.session.turns:
+            for n in range(len(turn.calls)):
+                turn.input_of(n)
+        return self.session
 
 
 def _session(name: str, rest: str) -> Session:
     facts, _, title = rest.partition(" title=")
     pairs = dict(word.split("=", 1) for word in facts.split())
-    return Session(name, pairs | {"title": title}, datetime.fromisoformat(pairs["start"]).astimezone(UTC))
+    if pairs["agent"] not in AGENTS or (pairs["agent"] == "cortex" and pairs["layout"] not in LAYOUTS):
+        raise ValueError("unknown agent or layout")
+    start = datetime.fromisoformat(pairs["start"]).astimezone(UTC)
+    return Session(name, pairs | {"title": title}, start)
 
 
-def _step(rest: str) -> timedelta:
-    found = re.search(r"(?<!\S)\+(\d+)([smh]?)(?!\S)", rest)
-    return timedelta(seconds=int(found[1]) * _SECONDS[found[2]] if found else DEFAULT_STEP)
-
-
-def _turn(role: str, at: datetime, rest: str) -> Turn:
-    status = re.search(r"\bstatus=(\w+)", rest)
-    return Turn(role, at, re.findall(r"(?<!\S)#([\w.-]+)", rest), status[1] if status else "success")
+def _turn(role: str, clock: datetime, rest: str) -> Turn:
+    step = timedelta(seconds=DEFAULT_STEP)
+    turn = Turn(role, clock, [])
+    for word in rest.split():
+        mark = _MARK.fullmatch(word)
+        if mark is None:
+            raise ValueError(f"neither a time, a label nor a status: {word}")
+        if mark["step"]:
+            step = timedelta(seconds=int(mark["step"]) * _SECONDS[mark["unit"]])
+        elif mark["label"]:
+            turn.labels.append(mark["label"])
+        else:
+            turn.status = mark["status"]
+    turn.at = clock + step
+    return turn
 
 
 # --- layouts -----------------------------------------------------------------------------------------------
@@ -126,42 +197,78 @@ def write_session(session: Session, folder: Path) -> None:
         _write_cortex(session, folder / "cortex")
 
 
-def _calls(session: Session) -> list[list[str]]:
-    """For each turn the ids of its calls, or, for a tool turn, of the call that it answers."""
-    out: list[list[str]] = []
-    waiting: list[str] = []
+@dataclass(frozen=True)
+class _Call:
+    """A tool call as it is written: its id, the tool, its input."""
+
+    id: str
+    name: str
+    input: dict[str, Any]
+
+
+def _calls(session: Session) -> list[list[_Call]]:
+    """For each turn its calls; for a tool turn the one that it answers."""
+    out: list[list[_Call]] = []
+    waiting: list[_Call] = []
     for n, turn in enumerate(session.turns):
         if turn.role == "tool":
-            out.append([waiting.pop(0)] if waiting else [""])
+            out.append([waiting.pop(0)])
             continue
-        ids = [f"toolu_{session.id[:8]}{n:04d}{k:02d}" for k in range(len(turn.calls))]
-        waiting = ids[:] if turn.role == "assistant" else waiting
-        out.append(ids)
+        waiting = [
+            _Call(f"toolu_{session.id[:8]}{n:04d}{k:02d}", name, turn.input_of(k))
+            for k, (name, _) in enumerate(turn.calls)
+        ]
+        out.append(list(waiting))
     return out
+
+
+# Cortex Code: what of these files is the agent's and not the conversation (reminders, blocks marked internal,
+# thinking) was seen in real ones; half of their rows have no time, here all but the prompts.
+
+_REMINDER = "<system-reminder>\nConnection: default. Follow AGENTS.md.\n</system-reminder>\n"
 
 
 def _cortex_rows(session: Session) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
-    for n, (turn, ids) in enumerate(zip(session.turns, _calls(session), strict=True)):
-        blocks: list[dict[str, Any]] = [{"type": "text", "text": turn.text}] if turn.text else []
-        if turn.role == "tool":
-            result = {"name": "tool", "tool_use_id": ids[0], "status": turn.status, "content": blocks}
-            blocks = [{"type": "tool_result", "tool_result": result}]
-        for (name, lines), call in zip(turn.calls, ids, strict=False):
-            use = {"tool_use_id": call, "name": name, "input": json.loads("\n".join(lines))}
-            blocks.append({"type": "tool_use", "tool_use": use})
-        if n == 0:
-            blocks.insert(0, {"type": "text", "text": "workspace context", "internalOnly": True})
-        row: dict[str, Any] = {"role": "assistant" if turn.role == "assistant" else "user", "content": blocks}
-        row["id"] = f"msg_{uuid.uuid5(uuid.UUID(session.id), str(n))}"
-        if turn.role == "user":  # half of all real rows carry no time
-            row["user_sent_time"] = _iso(turn.at)
+    for n, (turn, calls) in enumerate(zip(session.turns, _calls(session), strict=True)):
+        row: dict[str, Any] = {
+            "role": "assistant" if turn.role == "assistant" else "user",
+            "id": f"msg_{uuid.uuid5(uuid.UUID(session.id), str(n))}",
+            "content": _cortex_blocks(turn, calls, first=n == 0),
+        }
+        if turn.role == "user":
+            row |= {"user_sent_time": _iso(turn.at), "is_user_prompt": True}
         rows.append(row)
     return rows
 
 
+def _cortex_blocks(turn: Turn, calls: list[_Call], *, first: bool) -> list[dict[str, Any]]:
+    texts: list[dict[str, Any]] = [{"type": "text", "text": turn.text}] if turn.text else []
+    if turn.role == "tool":
+        (call,) = calls
+        result = {"name": call.name, "tool_use_id": call.id, "content": texts, "status": turn.status}
+        return [{"type": "tool_result", "tool_result": result}]
+    if turn.role == "user":
+        if not first:
+            return texts
+        injected: list[dict[str, Any]] = [
+            {"type": "text", "text": "Memory files of this workspace.", "internalOnly": True},
+            {"type": "text", "text": _REMINDER},
+        ]
+        return [*injected, {"type": "text", "text": _REMINDER + turn.text}]
+    thought: list[dict[str, Any]] = []
+    if calls:
+        thought = [{"type": "thinking", "thinking": {"text": "Look before answering.", "signature": "c2ln"}}]
+    uses = [
+        {"type": "tool_use", "tool_use": {"tool_use_id": c.id, "name": c.name, "input": c.input}}
+        for c in calls
+    ]
+    return thought + texts + uses
+
+
 def _write_cortex(session: Session, folder: Path) -> None:
     facts, rows = session.facts, _cortex_rows(session)
+    end = session.turns[-1].at
     meta: dict[str, Any] = {
         "session_id": session.id,
         "title": facts["title"],
@@ -169,9 +276,11 @@ def _write_cortex(session: Session, folder: Path) -> None:
     }
     if facts["layout"] == "folder":
         folder /= hashlib.sha256(facts["cwd"].encode()).hexdigest()[:32]
-        meta["creationDate"] = int(session.start.timestamp() * 1000)
+        meta |= {"creationDate": _millis(session.start), "lastMessageDate": _millis(end)}
+        meta |= {"requestCount": sum(t.role == "user" for t in session.turns), "lastSyncedHistoryLength": 0}
     else:
-        meta["created_at"] = _iso(session.start)
+        meta |= {"created_at": _iso(session.start), "last_updated": _iso(end), "session_type": "main"}
+        meta |= {"git_root": facts["cwd"], "git_branch": "main", "connection_name": None}
     folder.mkdir(parents=True, exist_ok=True)
     if facts["layout"] == "inline":
         meta["history"] = rows
@@ -180,37 +289,47 @@ def _write_cortex(session: Session, folder: Path) -> None:
     (folder / f"{session.id}.json").write_text(json.dumps(meta), encoding="utf-8")
 
 
+def _millis(at: datetime) -> int:
+    return int(at.timestamp() * 1000)
+
+
+# Claude Code: one record a content block, all blocks of an answer under one `message.id`; records that are no
+# messages stand between them; a tool's result is there twice.
+
+
 def _write_claude(session: Session, folder: Path) -> None:
     folder /= re.sub(r"[^A-Za-z0-9-]", "-", session.facts["cwd"])
     folder.mkdir(parents=True, exist_ok=True)
-    records: list[dict[str, Any]] = []
-    for n, (turn, ids) in enumerate(zip(session.turns, _calls(session), strict=True)):
-        for part, message in enumerate(_claude_messages(turn, ids, f"msg_{session.id[:8]}{n:04d}")):
-            record = uuid.uuid5(uuid.UUID(session.id), f"{n}/{part}")
-            records.append(
-                {"type": message["role"], "uuid": str(record), "sessionId": session.id, "timestamp": _iso(turn.at),
-                 "cwd": session.facts["cwd"], "isSidechain": False, "gitBranch": "main", "message": message}
-            )  # fmt: skip
+    first = {"type": "file-history-snapshot", "messageId": session.id, "isSnapshotUpdate": False}
+    records: list[dict[str, Any]] = [first | {"snapshot": {"trackedFileBackups": {}}}]
+    parent: str | None = None
+    for n, (turn, calls) in enumerate(zip(session.turns, _calls(session), strict=True)):
+        for part, message in enumerate(_claude_messages(turn, calls, f"msg_{session.id[:8]}{n:04d}")):
+            record: dict[str, Any] = {
+                "parentUuid": parent, "isSidechain": False, "userType": "external", "cwd": session.facts["cwd"],
+                "sessionId": session.id, "version": "2.1.0", "gitBranch": "main", "type": message["role"],
+                "message": message, "uuid": str(uuid.uuid5(uuid.UUID(session.id), f"{n}/{part}")),
+                "timestamp": _iso(turn.at),
+            }  # fmt: skip
+            if turn.role == "tool":
+                record["toolUseResult"] = {"stdout": turn.text, "stderr": "", "interrupted": False}
+            parent = record["uuid"]
+            records.append(record)
     records.append({"type": "ai-title", "aiTitle": session.facts["title"], "sessionId": session.id})
     _write_lines(folder / f"{session.id}.jsonl", records)
 
 
-def _claude_messages(turn: Turn, ids: list[str], message_id: str) -> list[dict[str, Any]]:
-    """The messages of one turn: Claude Code writes each block of an answer as a record of its own."""
+def _claude_messages(turn: Turn, calls: list[_Call], message_id: str) -> list[dict[str, Any]]:
+    """The messages of one turn."""
     if turn.role == "user":
         return [{"role": "user", "content": turn.text}]
     if turn.role == "tool":
-        block = {
-            "type": "tool_result",
-            "tool_use_id": ids[0],
-            "content": turn.text,
-            "is_error": turn.status == "error",
-        }
+        failed = turn.status == "error"
+        block = {"type": "tool_result", "tool_use_id": calls[0].id, "content": turn.text, "is_error": failed}
         return [{"role": "user", "content": [block]}]
     blocks: list[dict[str, Any]] = [{"type": "text", "text": turn.text}] if turn.text else []
-    for (name, lines), call in zip(turn.calls, ids, strict=True):
-        blocks.append({"type": "tool_use", "id": call, "name": name, "input": json.loads("\n".join(lines))})
-    return [{"role": "assistant", "id": message_id, "model": "model", "content": [b]} for b in blocks]
+    blocks += [{"type": "tool_use", "id": c.id, "name": c.name, "input": c.input} for c in calls]
+    return [{"role": "assistant", "id": message_id, "model": "model", "content": [block]} for block in blocks]
 
 
 def _write_lines(path: Path, records: list[dict[str, Any]]) -> None:

@@ -1,17 +1,22 @@
 """Scores of a retrieval benchmark, and the baselines they are compared with.
 
-R@k: mean share of a question's evidence turns among the first k. MRR: mean of 1/rank of the first evidence turn.
-S@k: share of evidence sessions among the first k distinct sessions; Sh@k: any of them. B@1000: share of the evidence
-turns that a default answer (one turn a session, 1,000 tokens) shows at least in part; A@1000: the same with `all`.
+R@k: mean share of a question's evidence turns among the first k; h@k: any of them. MRR: mean of 1/rank of the first
+evidence turn. S@k: share of evidence sessions among the first k distinct sessions; Sh@k: any of them. B@1000: share of
+the evidence turns that a default answer (one turn a session, 1,000 tokens) shows at least in part; A@1000: the same with
+`all`. The printed table shows `COLUMNS`; `--json` all of them.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
 import apsw
 
@@ -35,6 +40,17 @@ class Question:
     kind: str
 
 
+@contextmanager
+def empty_project(*sources: str) -> Iterator[Path]:
+    """A project in a temporary folder, its sources relative to it."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        (root / ".cocoplus").mkdir()
+        (root / "cocoplus").mkdir()
+        (root / "cocoplus" / "recall-sources.json").write_text(json.dumps(sources), encoding="utf-8")
+        yield root
+
+
 Ranking = Callable[[str], list[str]]
 """The ids of the turns that a method ranks first, best first."""
 
@@ -48,13 +64,18 @@ def score_ranking(question: Question, ranked: Sequence[str]) -> dict[str, float]
     """R@k, MRR and the sessions' scores of one ranking."""
     evidence = question.evidence
     first = next((n for n, turn in enumerate(ranked, 1) if turn in evidence), None)
-    scores = {f"R@{k}": len(evidence & set(ranked[:k])) / len(evidence) for k in (1, 5, 10)}
+    scores = {f"R@{k}": len(evidence & set(ranked[:k])) / len(evidence) for k in (1, 5, 10, 20)}
+    scores |= {f"h@{k}": float(bool(evidence & set(ranked[:k]))) for k in (1, 5)}
     scores["MRR"] = 1 / first if first else 0.0
-    sessions = list(dict.fromkeys(map(session_of, ranked)))
+    return scores | _session_scores(evidence, list(map(session_of, ranked)))
+
+
+def _session_scores(evidence: frozenset[str], ranked: Sequence[str]) -> dict[str, float]:
+    """S@k and Sh@k of sessions in their order, repeats allowed."""
+    sessions = list(dict.fromkeys(ranked))
     wanted = {session_of(t) for t in evidence}
-    scores["S@5"] = len(wanted & set(sessions[:5])) / len(wanted)
-    scores["Sh@1"] = float(bool(wanted & set(sessions[:1])))
-    return scores
+    scores = {f"S@{k}": len(wanted & set(sessions[:k])) / len(wanted) for k in (5, 10)}
+    return scores | {f"Sh@{k}": float(bool(wanted & set(sessions[:k]))) for k in (1, 5)}
 
 
 def score_recall(recall: Recall, question: Question) -> dict[str, float]:
@@ -62,24 +83,22 @@ def score_recall(recall: Recall, question: Question) -> dict[str, float]:
     search = recall.search
     ranked = [h.turn_id for h in search(question.text, all=True, limit=20, record=False, budget=None).hits]
     scores = score_ranking(question, ranked)
-    sessions = list(
-        dict.fromkeys(h.session_id for h in search(question.text, limit=10, record=False, budget=None).hits)
-    )
-    wanted = {session_of(t) for t in question.evidence}
-    scores["S@5"] = len(wanted & set(sessions[:5])) / len(wanted)
-    scores["Sh@1"] = float(bool(wanted & set(sessions[:1])))
+    diverse = search(question.text, limit=10, record=False, budget=None).hits
+    scores |= _session_scores(question.evidence, [h.session_id for h in diverse])
     short = search(question.text, record=False)
     dense = search(question.text, all=True, record=False)
     scores["B@1000"] = len(question.evidence & {h.turn_id for h in short.hits}) / len(question.evidence)
     scores["A@1000"] = len(question.evidence & {h.turn_id for h in dense.hits}) / len(question.evidence)
-    scores["tokens"] = short.tokens / 100
+    scores["tokens"] = short.tokens
     return scores
 
 
 def means(rows: Iterable[dict[str, float]]) -> dict[str, float]:
     """Means in percent (tokens as they are)."""
     rows = list(rows)
-    return {key: 100 * statistics.fmean(r[key] for r in rows) for key in rows[0]} if rows else {}
+    if not rows:
+        return {}
+    return {k: statistics.fmean(r[k] for r in rows) * (1 if k == "tokens" else 100) for k in rows[0]}
 
 
 def table_row(name: str, scores: dict[str, float]) -> str:
