@@ -1,30 +1,35 @@
-# `make demo` shows CocoRecall at work, `make test` runs every check. Needs Python 3.11 to 3.14 only.
-PYTHON ?= python3
-VENV   := .venv
-BIN    := $(VENV)/bin
-DEMO   := .demo
-RECALL := ../$(BIN)/recall
+# `make demo` shows CocoRecall at work, `make test` runs every check. Needs a Python 3.11 to 3.14 and nothing else.
+# PYTHON=… takes another interpreter than the first one found that is new enough.
+ACCEPTS := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))
+PYTHON  ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	"$$python" -c '$(ACCEPTS)' 2>/dev/null && echo "$$python" && exit; done; echo python3.11)
+VENV    := .venv
+BIN     := $(VENV)/bin
+PIP     := $(BIN)/python -m pip --quiet --disable-pip-version-check
+DEMO    := .demo
+
+# Runs `recall …` in the demo's folder, after showing the command as a person would type it.
+define recall
+@printf '\n$$ recall %s\n' '$(strip $(1))'
+@cd $(DEMO) && PAGER=cat ../$(BIN)/recall $(1)
+endef
 
 .PHONY: demo test lint bench lock clean
 
 $(VENV)/installed: requirements-dev.lock pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	touch $@
+	$(PYTHON) -m venv --clear $(VENV)
+	$(PIP) install --require-hashes -r requirements-dev.lock
+	$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
 
 demo: $(VENV)/installed
-	rm -rf $(DEMO)
-	cp -R examples/demo $(DEMO)
-	@echo; echo '$$ recall import'
-	@cd $(DEMO) && $(RECALL) import
-	@echo; echo '$$ recall search why did we set the threshold to 0.85?'
-	@cd $(DEMO) && $(RECALL) search 'why did we set the threshold to 0.85?'
-	@echo; echo '$$ recall show (the session of the first hit) -C 2'
-	@cd $(DEMO) && $(RECALL) show "$$($(RECALL) search --json --limit 1 'threshold 0.85' | $(CURDIR)/$(BIN)/python -c 'import json, sys; print(json.load(sys.stdin)["results"][0]["session_id"])')" -C 2
-	@echo; echo '$$ recall status'
-	@cd $(DEMO) && $(RECALL) status
-	@echo; echo 'Try your own: cd $(DEMO) && $(RECALL) search dedupe_orders merge key'
+	@rm -rf $(DEMO)
+	@cp -R examples/demo $(DEMO)
+	$(call recall, import)
+	$(call recall, search why did we set the threshold to 0.85)
+	$(call recall, show 0d60:19 --around 1)
+	$(call recall, status)
+	@printf '\nNow you: cd %s && ../%s/recall search dedupe_orders merge key\n' $(DEMO) $(BIN)
 
 test: lint
 	$(BIN)/python -m pytest -n 2 -q
@@ -38,7 +43,7 @@ lint: $(VENV)/installed
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/speed/measure.py
 
-# Needs `uv`; everything else uses the lock file with pip alone.
+# Needs `uv`; everything else installs from the lock file with pip alone.
 lock:
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
 		--group dev --output-file requirements-dev.lock pyproject.toml

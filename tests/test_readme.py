@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import shutil
 from pathlib import Path
 
+import click
 import pytest
 
 from cli_run import recall_process
 
 ROOT = Path(__file__).parents[1]
-BLOCKS = re.findall(r"```console\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
 COMMANDS = [
     line.removeprefix("$ ") for block in BLOCKS for line in block.splitlines() if line.startswith("$ ")
 ]
@@ -40,5 +43,55 @@ def test_a_command_of_the_readme_runs(demo: Path, command: str) -> None:
     assert process.stdout.strip()
 
 
+def test_the_readmes_answer_is_the_real_one(demo: Path) -> None:
+    """Its hit; totals and follow-up move with the ranking."""
+    command, shown = re.findall(r"```console\n\$ ([^\n]*)\n```\n\n```text\n(.*?)```", README, re.DOTALL)[0]
+    answer = recall_process(demo, *words_of(command)[1:]).stdout
+    citation, excerpt = shown.splitlines()[2:4]
+    assert "\n" + citation.split(", next: ")[0] in answer
+    assert f"\n{excerpt}\n" in answer
+
+
 def test_the_readme_shows_commands() -> None:
     assert len(COMMANDS) > 15
+
+
+SCHEMAS = dict(re.findall(r"^\| `cocorecall\.(\w+)/1` \| (.+) \|$", README, re.MULTILINE))
+
+
+def keys_of(row: str) -> set[str]:
+    return set(re.findall(r"`(\w+)`", row))
+
+
+@pytest.mark.parametrize("args", [["search", "threshold"], ["show", "0d60"], ["import"], ["status"]])
+def test_the_readme_names_the_keys_of_each_document(demo: Path, args: list[str]) -> None:
+    document = json.loads(recall_process(demo, *args, "--json").stdout)
+    assert document.pop("schema") == f"cocorecall.{args[0]}/1"
+    assert document.keys() == keys_of(SCHEMAS[args[0]])
+
+
+def test_the_readme_names_the_keys_of_sources_and_results(demo: Path) -> None:
+    source = json.loads(recall_process(demo, "sources", "--json").stdout)["sources"][0]
+    assert source.keys() | {"sources"} == keys_of(SCHEMAS["sources"])
+    process = recall_process(demo, "search", "threshold", "--explain", "--json")
+    result = json.loads(process.stdout)["results"][0]
+    table = README.split("`results` has:")[1].split("With `field")[0]
+    assert not result.keys() - keys_of(table)
+
+
+def test_the_readme_names_the_keys_of_forget(demo: Path, tmp_path: Path) -> None:
+    project = tmp_path / "demo"
+    shutil.copytree(demo, project)
+    document = json.loads(recall_process(project, "forget", "0d60", "--yes", "--json").stdout)
+    assert document.keys() - {"schema"} == keys_of(SCHEMAS["forget"])
+
+
+def test_the_readme_names_every_option() -> None:
+    """Of the commands that it describes option by option."""
+    from cocorecall.cli.command import recall_command
+
+    for name in ("search", "show", "import", "forget"):
+        command = recall_command.get_command(None, name)  # type: ignore[arg-type]
+        assert command is not None
+        options = {o for p in command.params if isinstance(p, click.Option) for o in p.opts}
+        assert not [o for o in sorted(options) if f"`{o}" not in README and f" {o}" not in README]
