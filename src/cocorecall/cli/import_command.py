@@ -83,7 +83,7 @@ def summary(report: ImportReport) -> str:
 def _skipped(report: ImportReport) -> list[str]:
     if not report.skipped:
         return []
-    lines = [f"Skipped: {counted(sum(s.records for s in report.skipped), 'record')} or files."]
+    lines = [f"Skipped records or files: {sum(s.records for s in report.skipped):,}"]
     reasons = Counter[str]()
     first: dict[str, str] = {}
     for entry in report.skipped:

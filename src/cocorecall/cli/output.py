@@ -30,12 +30,17 @@ def print_table(rows: list[tuple[str, str]]) -> None:
 
 
 def _row(name: str, value: str, left: int) -> str:
+    return f"{name:<{left}}" + wrapped(value, left)
+
+
+def wrapped(text: str, left: int) -> str:
+    """Text wrapped at the terminal's width, lines after the first one indented by `left` columns."""
     import textwrap  # noqa: PLC0415 - a search prints no table
 
     room = max(20, width() - left)
     # a path stays in one piece, so that it can be copied
-    lines = textwrap.wrap(visible(value), room, break_long_words=False, break_on_hyphens=False) or [""]
-    return f"{name:<{left}}" + f"\n{'':<{left}}".join(lines)
+    lines = textwrap.wrap(visible(text), room, break_long_words=False, break_on_hyphens=False) or [""]
+    return f"\n{'':<{left}}".join(lines)
 
 
 def on_terminal() -> bool:

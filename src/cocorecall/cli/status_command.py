@@ -16,6 +16,7 @@ from cocorecall.cli.output import (
     print_table,
     print_text,
     size,
+    wrapped,
 )
 from cocorecall.model import StatusReport
 
@@ -33,7 +34,7 @@ def command(settings: Settings) -> None:
         print_json("status", asdict(report))
         return
     print_table(rows(report))
-    for line in (*_unreadable(report), *(f"! {problem}" for problem in report.problems)):
+    for line in (*_unreadable(report), *(f"! {wrapped(problem, 2)}" for problem in report.problems)):
         print_text(line)
 
 
@@ -69,7 +70,7 @@ def _when(time: str | None) -> str:
 def _unreadable(report: StatusReport) -> list[str]:
     if not report.unreadable:
         return []
-    lines = [f"Not read: {counted(sum(s.records for s in report.unreadable), 'record')} or files"]
+    lines = [f"Records or files not read: {sum(s.records for s in report.unreadable):,}"]
     reasons = Counter((s.reason, s.path) for s in report.unreadable)
     for (reason, path), _ in list(reasons.items())[:_SHOWN_FILES]:
         lines.append(f"  {home_shortened(path)}: {reason}")
