@@ -63,7 +63,7 @@ def _set(name: str, *, value: Any = None) -> Callable[[click.Context, click.Para
 
 def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options that every command takes."""
-    for option in (
+    options = (
         click.option("--global", is_flag=True, expose_value=False, callback=_set("personal", value=True),
                      help="Use your personal index of all projects."),
         click.option("--project", metavar="DIR", expose_value=False, callback=_set("project"),
@@ -74,7 +74,8 @@ def common_options(command: Callable[..., Any]) -> Callable[..., Any]:
                      help="No colour, on a terminal either."),
         click.option("--debug", is_flag=True, expose_value=False, callback=_set("debug", value=True),
                      help="Show the traceback of an error."),
-    ):  # fmt: skip
+    )  # fmt: skip
+    for option in reversed(options):  # the last one applied stands first in the help
         command = option(command)
     return command
 
