@@ -101,3 +101,13 @@ def test_the_same_word_twice_is_one_unit() -> None:
 
 def test_possessives_are_the_name() -> None:
     assert parsed("Dana's").units[0].stems == ("dana",)
+
+
+def test_pasted_code_asks_for_its_names() -> None:
+    assert shown("classify_ticket(text, labels=all_labels)") == [
+        "classify_ticket",
+        "text",
+        "labels",
+        "all_labels",
+    ]
+    assert shown("threshold=0.85") == ["threshold", "0.85"]

@@ -75,6 +75,18 @@ def test_words_that_occur_nowhere_find_nothing_and_are_named(search: Search) -> 
     assert [(w.word, w.turns) for w in results.words] == [("zyxomma", 0)]
 
 
+@pytest.mark.parametrize(
+    ("query", "found"), [("mergeLock", 0), ("mergeKey", 2), ("merge-key-lock", 0), ("key-merge", 2)]
+)
+def test_an_absent_name_is_found_by_all_of_its_parts_or_not_at_all(
+    search: Search, query: str, found: int
+) -> None:
+    results = search(query, all=True)
+    assert results.total_turns == found
+    assert len(results.hits) == found
+    assert results.words[0].turns == 0
+
+
 def test_a_misspelt_word_is_answered_with_near_spellings(search: Search) -> None:
     assert "threshold" in search("threshhold").words[0].near
 

@@ -91,6 +91,7 @@ _OPENING = "([{<\"'`«»“”‘’„‚*_~|=¿¡"
 _CLOSING = ")]}>\"'`«»“”‘’,;:!?…*_~|=."
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
 _EDGE_SYMBOLS = re.compile(r"^(?:--?|[.$@#/~]+)(?=\w)|(?<=\w)(?:\+{1,2}|#|%)$")
+_CODE_MARKS = re.compile(r"[()\[\]{}<>,;=|\"]+")
 _HAS_WORD = re.compile(r"\w")
 
 
@@ -160,7 +161,10 @@ def _units(piece: _Piece, stems: Stemmer) -> list[Unit]:
         return []
     if cjk_runs(core):
         return _cjk_units(core, stems)
-    return _word_units(core, stems, prefix=prefix)
+    if prefix:
+        return _word_units(core, stems, prefix=True)
+    # pasted code: `classify_ticket(text, labels=all)` asks for three names, not for this spelling
+    return [u for word in _CODE_MARKS.split(core) for u in _word_units(word, stems, prefix=False)]
 
 
 def _cjk_units(core: str, stems: Stemmer) -> list[Unit]:

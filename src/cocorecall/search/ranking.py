@@ -324,8 +324,10 @@ class _Phrases:
             if (part_df := self._reader.stem_frequency(stem))
         )
         if not phrases:
-            numbers = {number for number, _ in parts}
-            expression = " OR ".join(text for text, number in self._numbers.items() if number in numbers)
+            # an absent name is looked for by its parts, all of them: "graph" alone does not answer "GraphQL"
+            whole = parts and len(parts) == len(unit.parts)
+            expression = "(" + " AND ".join(self._quoted(s) for s in unit.parts) + ")" if whole else ""
+            parts = parts if whole else ()
         return Term(unit, df, idf(self._totals.turns, df), expression, phrases, parts, only)
 
     def _spelled(self, unit: Unit) -> list[str]:
@@ -502,7 +504,7 @@ class Scorer:
                 w, n = w + row[phrase][0], n + row[phrase][1]
             if n and term.only is not None and doc not in term.only:
                 w, n = 0.0, 0
-            if not n and term.parts:
+            if not n and term.parts and (term.present or all(row[p][1] for p, _ in term.parts)):
                 worth = sum(i * row[p][0] for p, i in term.parts) / max(term.idf, 1e-9)
                 w = self._weights.part * worth / len(term.parts)
             weighted.append(w)
