@@ -79,3 +79,13 @@ def test_where_agents_keep_their_transcripts(tmp_path: Path) -> None:
 
 def test_adding_a_format_is_adding_a_module() -> None:
     assert [f.agent for f in formats()] == ["claude", "cortex", "reference"]
+
+
+@posix_only
+def test_a_name_that_is_not_utf8_costs_only_itself(tmp_path: Path) -> None:
+    session(tmp_path / "good.json")
+    for name in (b"caf\xe9", b"caf\xe9.json"):
+        path = Path(os.fsdecode(os.fsencode(tmp_path / "odd") + b"/" + name))
+        session(path if path.suffix else path / "one.json")
+    assert [t.path.name for t in found(tmp_path)] == ["good.json"]
+    assert [name for name, _ in unreadable(tmp_path)] == ["caf\\udce9", "caf\\udce9.json"]

@@ -119,8 +119,8 @@ def estimate_tokens(text: str) -> int:
     upper-case names (to 10 % under), Spanish, Czech and Ukrainian (to 8 % under), emoji (18 % over).
 
     A text costs no more than its parts, `estimate_tokens(a + b) <= estimate_tokens(a) + estimate_tokens(b)`,
-    wherever the cut lies before white space or after a line break. A cut inside a word may add what the torn
-    word costs more: up to three tokens for a word of usual length.
+    wherever the cut lies between a word and the white space behind it, or after a line break. A cut inside a
+    word may add what the torn word costs more: up to three tokens for a word of usual length.
     """
     return -(-sum(map(_charges.__getitem__, _PIECE(text))) // 1000)
 

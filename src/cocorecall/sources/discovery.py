@@ -43,10 +43,14 @@ def walk(root: Path, formats: Sequence[TranscriptFormat]) -> Iterator[Transcript
             yield Unreadable(Path(folder), "link that leads out of the source")
             continue
         try:
-            folders, files = _entries(folder, top)
+            folders, files, unnamed = _entries(folder, top)
         except OSError as error:
             yield Unreadable(Path(folder), f"cannot be read: {error.strerror}")
             continue
+        yield from (
+            Unreadable(Path(path), "its name is not UTF-8, so it cannot be cited: rename it")
+            for path in unnamed
+        )
         pending.extend(reversed(folders))
         yield from _group(files, formats)
 
@@ -55,18 +59,32 @@ def _inside(real: str, top: str) -> bool:
     return real == top or real.startswith(top.rstrip(os.sep) + os.sep)
 
 
-def _entries(folder: str, top: str) -> tuple[list[str], dict[str, FileStat]]:
+def _entries(folder: str, top: str) -> tuple[list[str], dict[str, FileStat], list[str]]:
+    """Folders, possible transcripts by name, and what is named in bytes that are no text."""
     folders: list[str] = []
     files: dict[str, FileStat] = {}
+    unnamed: list[str] = []
     with os.scandir(folder) as entries:
         for entry in sorted(entries, key=lambda e: e.name):
-            if entry.is_dir():
+            is_folder = entry.is_dir()
+            if not is_folder and (not entry.name.endswith(SUFFIXES) or entry.name.startswith(".")):
+                continue
+            if not entry.name.isascii() and _is_bytes(entry.name):
+                unnamed.append(entry.path.encode("utf-8", "backslashreplace").decode())
+            elif is_folder:
                 folders.append(entry.path)
-            elif entry.name.endswith(SUFFIXES) and not entry.name.startswith("."):
-                stat = _stat(entry, top)
-                if stat:
-                    files[entry.name] = stat
-    return folders, files
+            elif stat := _stat(entry, top):
+                files[entry.name] = stat
+    return folders, files, unnamed
+
+
+def _is_bytes(name: str) -> bool:
+    """Whether a file's name holds bytes that are not UTF-8 (Python keeps them as lone surrogates)."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _stat(entry: os.DirEntry[str], top: str) -> FileStat | None:
@@ -82,7 +100,7 @@ def _stat(entry: os.DirEntry[str], top: str) -> FileStat | None:
 def _lone_file(path: Path, formats: Sequence[TranscriptFormat]) -> Iterator[Transcript | Unreadable]:
     """A source that is one file: with its companions, which lie beside it."""
     try:
-        _, files = _entries(str(path.parent), os.path.realpath(path.parent))
+        _, files, _ = _entries(str(path.parent), os.path.realpath(path.parent))
         if path.name not in files:
             stat = path.stat()
             files[path.name] = FileStat(str(path), stat.st_size, stat.st_mtime_ns)
