@@ -229,7 +229,7 @@ class Recall:
         from cocorecall.search.answer import Request, answer  # noqa: PLC0415 - import and status do not search
 
         reader = self._open_reader()
-        if reader is None:
+        if reader is None or not reader.totals().turns:
             return self._nothing_indexed(query, budget)
         inline = _inline_filters(query, reader)
         session = session or next(iter(inline.get("session", ())), None)
@@ -291,7 +291,8 @@ class Recall:
         from cocorecall.model import Results  # noqa: PLC0415
 
         waiting = self._waiting_transcripts()
-        note = f"Nothing is indexed yet; {waiting:,} transcripts wait: run `recall import`."
+        what = "1 transcript waits" if waiting == 1 else f"{waiting:,} transcripts wait"
+        note = f"Nothing is indexed yet; {what}: run `recall import`."
         if not waiting:
             note = "Nothing is indexed yet, and the sources hold no transcripts: see `recall sources`."
         return Results(query, "session-diverse", {}, 0, 0, 0, budget, 0, (), notes=(note,))

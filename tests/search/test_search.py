@@ -366,3 +366,12 @@ def test_an_empty_index_says_what_waits(stocked: Project) -> None:
         results: Any = recall.search("threshold")
         assert results.hits == ()
         assert "3 transcripts wait" in results.notes[0]
+
+
+def test_an_index_that_an_import_left_empty_says_what_waits(project: Project) -> None:
+    """Robustness U4."""
+    with project.open() as recall:
+        recall.import_sources()
+        assert "hold no transcripts" in recall.search("threshold").notes[0]
+        project.session("one", ("user", "the threshold"))
+        assert "1 transcript waits" in recall.search("threshold").notes[0]
