@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transcripts import events, found, head, parsed, said, skipped, turns, write_lines
+from transcripts import events, found, head, parsed, said, skipped, turns, unknown, write_lines
 
 UUID = "5f1c7f0e-3a52-4f0e-9d5b-0c6f2f6a9a11"
 SIDECAR = {"session_id": UUID, "title": "Orders backfill", "working_directory": "/home/dana/work/orders"}
@@ -127,6 +127,8 @@ def test_a_broken_sidecar_costs_only_itself(tmp_path: Path) -> None:
             "Please load it.",
         ),
         ("<user-query>\nPlease load it.\n</user-query>", "Please load it.\n"),
+        ("<system-reminder>a</system-reminder><user_query>Load</user_query>\nnow", "Loadnow"),
+        ("The <user-input> element stays, as does </user-input>.", None),
         ("Why does <system-reminder> appear unclosed?\n\nPlease load it.", None),
         ("  indented stays\n\n", "  indented stays\n\n"),
     ],
@@ -300,3 +302,54 @@ def test_no_file_makes_the_parser_raise(tmp_path_factory: pytest.TempPathFactory
         words.encode("utf-8")
         assert "\0" not in words
     assert events(folder)
+
+
+def test_what_an_assistant_writes_is_never_cut(tmp_path: Path) -> None:
+    """Robustness Y7."""
+    words = "<user-query>x</user-query> is a wrapper, <system-reminder>y</system-reminder> a reminder."
+    assert said(session(tmp_path, [row("assistant", text(words))])) == [("assistant", words)]
+
+
+def test_a_record_of_an_unknown_type_is_counted_by_name(tmp_path: Path) -> None:
+    """Robustness P1."""
+    folder = session(tmp_path, [row("user", text("one")), {"type": "checkpoint"}, row("user", text("two"))])
+    assert said(folder) == [("user", "one"), ("user", "two")]
+    assert unknown(folder) == ["checkpoint"]
+
+
+def test_a_first_row_or_an_inline_history_longer_than_the_head_is_recognised(tmp_path: Path) -> None:
+    long = "y" * 80_000
+    assert said(session(tmp_path / "1", [row("user", text(long))])) == [("user", long)]
+    document = {"title": "x", "history": [row("user", text(long))], "session_id": UUID}
+    (tmp_path / "2").mkdir()
+    (tmp_path / "2" / f"{UUID}.json").write_text(json.dumps(document), encoding="utf-8")
+    assert said(tmp_path / "2") == [("user", long)]
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [("<b>Orders</b> backfill", "Orders backfill"), ("Fix List<String> parsing", "Fix List<String> parsing")],
+)
+def test_markup_in_a_title_is_cut_and_code_is_not(tmp_path: Path, title: str, shown: str) -> None:
+    assert head(session(tmp_path, [row("user", text("Hi"))], SIDECAR | {"title": title})).title == shown
+
+
+def test_the_folder_is_as_written(tmp_path: Path) -> None:
+    sidecar = SIDECAR | {"working_directory": r"c:\Users\dana\work"}
+    assert head(session(tmp_path, [row("user", text("Hi"))], sidecar)).cwd == r"c:\Users\dana\work"
+
+
+def test_a_tools_input_may_speak_of_turns(tmp_path: Path) -> None:
+    odd = {"type": "tool_use", "tool_use": {"tool_use_id": "t", "name": "plan", "input": {"turns": [1]}}}
+    assert len(turns(session(tmp_path / "1", [row("assistant", odd, text("x"))]))) == 1
+    (tmp_path / "2").mkdir()
+    document = SIDECAR | {"history": [row("assistant", odd, text("x"))]}
+    for indent in (None, 2):
+        (tmp_path / "2" / f"{UUID}.json").write_text(json.dumps(document, indent=indent), encoding="utf-8")
+        assert said(tmp_path / "2") == [("assistant", "x")]
+
+
+def test_content_decides_not_the_name(tmp_path: Path) -> None:
+    write_lines(tmp_path / "export.jsonl", [row("user", text("Hello")), row("assistant", text("Hi"))])
+    assert said(tmp_path) == [("user", "Hello"), ("assistant", "Hi")]
+    assert head(tmp_path).id == "export"

@@ -89,3 +89,51 @@ def test_a_name_that_is_not_utf8_costs_only_itself(tmp_path: Path) -> None:
         session(path if path.suffix else path / "one.json")
     assert [t.path.name for t in found(tmp_path)] == ["good.json"]
     assert [name for name, _ in unreadable(tmp_path)] == ["caf\\udce9", "caf\\udce9.json"]
+
+
+@posix_only
+def test_a_link_to_itself_and_a_pipe_cost_only_themselves(tmp_path: Path) -> None:
+    """Robustness F2."""
+    session(tmp_path / "good.json")
+    (tmp_path / "self.json").symlink_to(tmp_path / "self.json")
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    assert [t.path.name for t in found(tmp_path)] == ["good.json"]
+    assert unreadable(tmp_path) == [("pipe.jsonl", "not a regular file")]
+
+
+@posix_only
+def test_a_linked_file_outside_is_reported_and_one_inside_is_read_once(tmp_path: Path) -> None:
+    """Robustness F2."""
+    root = tmp_path / "root"
+    session(root / "one.json")
+    session(tmp_path / "secret.json")
+    session(root / "store" / "blob")
+    (root / "secret.json").symlink_to(tmp_path / "secret.json")
+    (root / "again.json").symlink_to(root / "one.json")
+    (root / "named.json").symlink_to(root / "store" / "blob")
+    assert [t.path.name for t in found(root)] == ["named.json", "one.json"]
+    assert unreadable(root) == [("secret.json", "link that leads out of the source")]
+
+
+@posix_only
+def test_a_source_can_be_a_link_itself(tmp_path: Path) -> None:
+    session(tmp_path / "real" / "one.json")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    assert [t.path for t in found(tmp_path / "link")] == [tmp_path / "link" / "one.json"]
+
+
+def test_a_source_that_is_not_there_is_reported(tmp_path: Path) -> None:
+    assert unreadable(tmp_path / "gone.json") == [("gone.json", "cannot be read: No such file or directory")]
+
+
+def test_a_source_that_is_a_sidecar_is_its_pair(tmp_path: Path) -> None:
+    for name in ("s.history.jsonl", "s.json", "other.json"):
+        (tmp_path / name).write_text("{}", encoding="utf-8")
+    (transcript,) = found(tmp_path / "s.json")
+    assert [f.path.name for f in transcript.files] == ["s.history.jsonl", "s.json"]
+
+
+def test_what_is_found_has_its_size_and_time(tmp_path: Path) -> None:
+    stat = session(tmp_path / "one.json").stat()
+    (transcript,) = found(tmp_path)
+    assert transcript.files[0] == (str(tmp_path / "one.json"), stat.st_size, stat.st_mtime_ns)

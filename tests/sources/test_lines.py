@@ -7,7 +7,7 @@ import pytest
 
 from cocorecall.model import Skipped
 from cocorecall.sources import transcript
-from cocorecall.sources.transcript import Line, load_json, read_document, read_lines
+from cocorecall.sources.transcript import Line, Place, load_json, read_again, read_document, read_lines
 
 
 def outcome(path: Path) -> list[object]:
@@ -63,3 +63,22 @@ def test_what_is_skipped_has_its_line(tmp_path: Path) -> None:
         (4, Skipped),
         (5, Skipped),
     ]
+
+
+def test_nul_bytes_in_front_of_a_record_cost_nothing(tmp_path: Path) -> None:
+    """Robustness E4."""
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(b'{"a": 1}\n' + b"\0" * 4096 + b'{"b": 2}\n\0\0\n{"c": 3}\n')
+    assert outcome(path) == [{"a": 1}, {"b": 2}, (3, "line of NUL bytes"), {"c": 3}]
+
+
+def test_lines_can_be_read_again_in_another_order(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"n": 1}\r\n\n{"n": 2}\nbad\n{"n": 3}')
+    lines = [item for item in read_lines(path) if isinstance(item, Line)]
+    places = [Place(line.number, line.offset) for line in reversed(lines)]
+    assert list(read_again(path, places)) == list(reversed(lines))
+    path.write_bytes(b'{"n": 1}\n')
+    assert [line.record["n"] for line in read_again(path, places)] == [1] or not list(
+        read_again(path, places[:1])
+    )

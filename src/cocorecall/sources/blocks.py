@@ -6,30 +6,49 @@ by block, so that a person's words in the same block stay.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+import orjson
 
 from cocorecall.model import MAX_TEXT, Event, SessionHead, TimeSource, ToolCall, ToolResult, Turn
 from cocorecall.sources.transcript import clean, media_marker, without_payloads
 from cocorecall.times import format_instant
 
-_REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>[ \t]*\n*", re.DOTALL)
-_OPEN_REMINDER = re.compile(r"<system-reminder>.*\Z", re.DOTALL)
+_OPEN, _CLOSE = "<system-reminder>", "</system-reminder>"
+_QUOTES = "`'\"“‘«"
 
 
 def without_reminders(text: str) -> str:
-    """Cut `<system-reminder>` blocks; one that is never closed goes only where nothing stands before it.
+    """Cut every `<system-reminder>…</system-reminder>` and the line ends behind it.
 
-    What stands behind an unclosed tag may be a person's words: then all of it stays.
+    A tag that stands in quotes or backticks is spoken of, not injected, and stays. So does all that follows
+    a tag that is never closed: where a reminder would end, a person's words may begin.
     """
-    if "<system-reminder>" not in text:
+    if _OPEN not in text:
         return text
-    cut = _REMINDER.sub("", text)
-    if cut.startswith("<system-reminder>") and "\n\n" not in cut:
-        cut = _OPEN_REMINDER.sub("", cut)
-    return cut.strip("\n") if cut != text else text
+    kept: list[str] = []
+    done = at = 0
+    while (start := text.find(_OPEN, at)) >= 0:
+        if start and text[start - 1] in _QUOTES:
+            at = start + len(_OPEN)
+            continue
+        end = text.find(_CLOSE, start)
+        if end < 0:
+            break
+        kept.append(text[done:start])
+        at = done = _after_line_end(text, end + len(_CLOSE))
+    return "".join((*kept, text[done:])).strip("\n") if kept else text
+
+
+def _after_line_end(text: str, at: int) -> int:
+    """Past blanks and the line ends behind them; where none follow, past nothing but the blanks."""
+    while at < len(text) and text[at] in " \t":
+        at += 1
+    while at < len(text) and text[at] == "\n":
+        at += 1
+    return at
 
 
 @dataclass(slots=True)
@@ -51,45 +70,76 @@ class Content:
     injected: int = 0
 
 
-def read_content(content: Any) -> Content:
+_MAX_NESTING = 32
+"""How deep content may lie in content; what is deeper is named, not read."""
+
+_TOO_DEEP = "[content nested too deep]"
+
+
+def read_content(content: Any, depth: int = 0) -> Content:
     """Read a message's content, whatever its shape; unknown blocks that hold text give their text."""
     out = Content()
     if isinstance(content, str):
         out.texts.append(storable(content))
+    elif depth > _MAX_NESTING:
+        out.texts.append(_TOO_DEEP)
     elif isinstance(content, dict):
-        _read_block(content, out)
+        _read_block(content, out, depth)
     elif isinstance(content, list):
         for block in content:
             if isinstance(block, str):
                 out.texts.append(storable(block))
             elif isinstance(block, dict):
-                _read_block(block, out)
+                _read_block(block, out, depth)
     return out
 
 
 def storable(text: str) -> str:
-    """A text as it is stored: NUL and lone surrogates replaced, `data:` payloads marked."""
+    """A text as it is stored: NUL and lone surrogates replaced, base64 payloads marked."""
     return without_payloads(clean(text))
 
 
-def _read_block(block: dict[str, Any], out: Content) -> None:
+def stored_name(value: Any) -> str | None:
+    """An id, path or name as it is stored; None where there is none."""
+    return clean(value) if isinstance(value, str) and value else None
+
+
+def _read_block(block: dict[str, Any], out: Content, depth: int) -> None:
     if block.get("internalOnly"):
         out.injected += 1
         return
     kind = block.get("type")
-    if kind == "thinking":
+    if kind == "text" and isinstance(block.get("text"), str):
+        out.texts.append(storable(block["text"]))
+    elif kind == "thinking":
         inner = block.get("thinking")
         text = inner.get("text") if isinstance(inner, dict) else inner
         if isinstance(text, str) and text:
             out.thinking.append(storable(text))
-    elif kind == "tool_use":
-        out.calls.append(_call(_nested(block, "tool_use")))
-    elif kind == "tool_result":
-        out.results.append(_result(_nested(block, "tool_result")))
-    elif kind in ("image", "document"):
-        out.texts.append(_media(block, str(kind)))
-    elif isinstance(block.get("text"), str):
-        out.texts.append(storable(block["text"]))
+    elif not isinstance(kind, str):
+        _read_other(block, out, depth)
+    elif kind.endswith("tool_use"):  # also `server_tool_use`, `mcp_tool_use`
+        out.calls.append(_call(_nested(block, kind)))
+    elif kind.endswith("tool_result"):  # also `web_search_tool_result`, `mcp_tool_result`
+        out.results.append(_result(_nested(block, kind), depth))
+    elif kind in _MEDIA:
+        out.texts.append(_media(_nested(block, kind), kind))
+    else:
+        _read_other(block, out, depth)
+
+
+_MEDIA = frozenset({"image", "document", "image_url", "input_image", "audio", "video"})
+
+
+def _read_other(block: dict[str, Any], out: Content, depth: int) -> None:
+    """A block of a type nobody knows: its text, or that of the content it wraps."""
+    resource = block.get("resource")
+    for holder in (block, resource if isinstance(resource, dict) else {}):
+        if isinstance(holder.get("text"), str):
+            out.texts.append(storable(holder["text"]))
+            return
+    if isinstance(block.get("content"), str | list | dict):
+        out.texts.extend(read_content(block["content"], depth + 1).texts)
 
 
 def _nested(block: dict[str, Any], key: str) -> dict[str, Any]:
@@ -99,18 +149,19 @@ def _nested(block: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def _call(body: dict[str, Any]) -> ToolCall:
-    call_id = body.get("tool_use_id") or body.get("id")
     return ToolCall(
         clean(str(body.get("name") or "tool")),
         clean_json(body.get("input")),
-        call_id if isinstance(call_id, str) else None,
+        stored_name(body.get("tool_use_id") or body.get("id")),
     )
 
 
 def clean_json(value: Any, depth: int = 0) -> Any:
-    """A JSON value whose strings can be stored; nested deeper than 200 it is cut."""
+    """A JSON value that can be stored: strings cleaned, NaN and infinity null; nested deeper than 200 it is cut."""
     if isinstance(value, str):
         return storable(value)
+    if isinstance(value, float):
+        return value if value - value == 0 else None
     if depth > 200:  # noqa: PLR2004 - stated above
         return None
     if isinstance(value, list):
@@ -120,25 +171,52 @@ def clean_json(value: Any, depth: int = 0) -> Any:
     return value
 
 
-def _result(body: dict[str, Any]) -> tuple[ToolResult, str]:
-    call_id = body.get("tool_use_id")
-    status = body.get("status")
-    if not isinstance(status, str):
+def _result(body: dict[str, Any], depth: int) -> tuple[ToolResult, str]:
+    status = stored_name(body.get("status"))
+    if status is None:
         failed = body.get("is_error")
         status = None if failed is None else "error" if failed else "success"
-    parts = read_content(body.get("content"))
-    texts = [*parts.texts]
-    if not texts and body.get("sqldata") is not None:
-        texts.append(storable(str(body["sqldata"])))
-    return ToolResult(call_id if isinstance(call_id, str) else None, status), "\n\n".join(texts)
+    texts = _result_texts(body.get("content"), depth)
+    if body.get("sqldata") is not None:
+        texts.extend(_result_texts(body["sqldata"], depth))
+    return ToolResult(stored_name(body.get("tool_use_id")), status), "\n\n".join(t for t in texts if t)
+
+
+def _result_texts(content: Any, depth: int) -> list[str]:
+    """The texts of a tool's result; what is no text block is kept as the JSON it is, for it may be searched."""
+    if content is None or isinstance(content, str):
+        return [storable(content)] if content else []
+    if depth > _MAX_NESTING:
+        return [_TOO_DEEP]
+    texts: list[str] = []
+    for block in content if isinstance(content, list) else [content]:
+        found = read_content(block, depth + 1)
+        inner = [*found.texts, *(text for _, text in found.results)]
+        if not inner and not found.injected and block not in (None, "", [], {}):
+            inner = [_as_json(block)]
+        texts.extend(inner)
+    return texts
+
+
+def _as_json(value: Any) -> str:
+    if isinstance(value, dict) and value.get("text") in ("", None) and value.keys() <= {"type", "text"}:
+        return ""
+    if isinstance(value, dict):
+        value = {k: v for k, v in value.items() if k not in ("encrypted_content", "signature", "data")}
+    try:
+        return storable(orjson.dumps(clean_json(value)).decode())
+    except TypeError:  # a number too large, or nested too deep
+        return _TOO_DEEP
 
 
 def _media(block: dict[str, Any], kind: str) -> str:
     source = block.get("source")
     source = source if isinstance(source, dict) else block
-    media_type = source.get("media_type") or source.get("mime_type") or source.get("mimeType") or kind
     data = source.get("data")
-    return media_marker(str(media_type), len(data) if isinstance(data, str) else None)
+    if source.get("type") == "text" and isinstance(data, str):
+        return storable(data)
+    media_type = next((source[k] for k in ("media_type", "mime_type", "mimeType") if source.get(k)), kind)
+    return media_marker(clean(str(media_type))[:80], data if isinstance(data, str) else None)
 
 
 def join_texts(texts: Iterable[str]) -> str:
@@ -151,74 +229,66 @@ def cut(text: str) -> tuple[str, int | None]:
     return (text, None) if len(text) <= MAX_TEXT else (text[:MAX_TEXT], len(text))
 
 
-# --- what CocoRecall itself printed --------------------------------------------------------------------
-
-_ECHO_TOOL = re.compile(r"(?:^|__)recall_[a-z]+$|^mcp__(?:coco)?recall__", re.IGNORECASE)
-_ECHO_COMMAND = re.compile(
-    r"(?:^|[;&|]|\b(?:uv run|uvx|pipx run|exec|time)\s|[\\/])\s*(?:coco)?recall(?:\.exe)?\s+(?:--?[\w-]+\s+)*"
-    r"(?:search|show|timeline|fix|facets|premortems|verify|dream|export)\b"
-    r"|python[\d.]*\s+-m\s+cocorecall\b",
-    re.MULTILINE,
-)
-
-
-def is_echo(call: ToolCall) -> bool:
-    """Whether a tool call asks CocoRecall, so that its result is what CocoRecall printed."""
-    if _ECHO_TOOL.search(call.name):
-        return True
-    command = call.payload.get("command") if isinstance(call.payload, dict) else None
-    return isinstance(command, str) and _ECHO_COMMAND.search(command) is not None
-
-
 # --- times that are not there ---------------------------------------------------------------------------
 
 _MAX_WAITING = 5_000
-"""Turns at the start of a session that wait for the first time to appear; more take the session's start."""
+_MAX_WAITING_TEXT = 4 << 20
+"""Turns, and characters of theirs, at the start of a session that wait for the first time to appear; what is
+more takes the session's start, so that memory does not follow the file."""
+
+_LAST_SECOND = 253_402_300_799
+"""The last second of the year 9999: beyond it there are no dates."""
 
 
 def with_times(events: Iterable[Event], mtime: float) -> Iterator[Event]:
     """Give turns without a time one, and say whence; order is never changed.
 
     Its own; else the last turn's before it in the session; else the first's after it; else the session's
-    start; else the file's modification time (`mtime`, seconds since the epoch).
+    start; else the file's modification time (`mtime`, seconds since the epoch). A time that was read without
+    a zone stays marked where it is passed on.
     """
     waiting: list[Turn] = []
-    last: str | None = None
+    size = 0
+    last: Turn | None = None
     head: SessionHead | None = None
     for event in events:
-        if isinstance(event, SessionHead):
-            if head is not None and event.id != head.id:
-                yield from _timed(waiting, None, head, mtime)
-                waiting, last = [], None
-            head = event
-            yield event
-        elif isinstance(event, Turn):
+        if isinstance(event, Turn):
             if event.timestamp:
-                yield from _timed(waiting, event.timestamp, head, mtime)
-                waiting, last = [], event.timestamp
+                if waiting:
+                    yield from _timed(waiting, event, head, mtime)
+                    waiting, size = [], 0
+                last = event
                 yield event if event.time_source == "own" else replace(event, time_source="own")
             elif last:
-                yield replace(event, timestamp=last, time_source="before")
+                yield replace(event, timestamp=last.timestamp, zoned=last.zoned, time_source="before")
             else:
                 waiting.append(event)
-                if len(waiting) > _MAX_WAITING:
+                size += len(event.text)
+                if len(waiting) > _MAX_WAITING or size > _MAX_WAITING_TEXT:
                     yield from _timed(waiting, None, head, mtime)
-                    waiting = []
+                    waiting, size = [], 0
+        elif isinstance(event, SessionHead):
+            if head is not None and event.id != head.id:
+                yield from _timed(waiting, None, head, mtime)
+                waiting, size, last = [], 0, None
+            head = event
+            yield event
         else:
             yield event
     yield from _timed(waiting, None, head, mtime)
 
 
 def _timed(
-    waiting: list[Turn], following: str | None, head: SessionHead | None, mtime: float
+    waiting: list[Turn], following: Turn | None, head: SessionHead | None, mtime: float
 ) -> Iterator[Turn]:
     source: TimeSource = "after"
-    time = following
+    time, zoned = (following.timestamp, following.zoned) if following else (None, True)
     if time is None:
         source, time = "session", head.start_time if head else None
     if time is None:
         from datetime import UTC, datetime  # noqa: PLC0415 - few sessions have no time at all
 
-        source, time = "file", format_instant(datetime.fromtimestamp(max(0.0, mtime), UTC))
+        seconds = min(max(0.0, mtime), _LAST_SECOND)
+        source, time = "file", format_instant(datetime.fromtimestamp(seconds, UTC))
     for turn in waiting:
-        yield replace(turn, timestamp=time, time_source=source)
+        yield replace(turn, timestamp=time, zoned=zoned, time_source=source)

@@ -6,15 +6,18 @@ over and counted, and everything that is dropped is named here.
 
 What becomes a turn:
 - records of one `message.id` are one assistant turn, also where tool results stand between them;
-- a user record of tool results is a `tool` turn; text beside them is a user turn behind it;
+- a user record of tool results is a `tool` turn; text beside them is a user turn behind it (its id is the
+  record's with `#text`), so nothing of a message that holds both is lost;
 - a compaction's summary is a `system` turn of kind `summary`;
 - a prompt typed while the agent worked (`queued_command`) is a user turn, placed by its time;
-- records of a subagent inside its parent's file (`isSidechain`) are a session of their own.
+- records of a subagent inside its parent's file (`isSidechain`) are a session of their own: `agent-<id>`
+  where they name their agent, else `sidechain-<uuid>` of the prompt that begins such a chain.
+
+Noise is cut block by block and tag by tag: what a person wrote beside it stays.
 """
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -22,23 +25,27 @@ from pathlib import Path
 from typing import Any
 
 from cocorecall.model import Event, SessionHead, Skipped, ToolCall, Turn, UnknownRecord
+from cocorecall.sources import noise
 from cocorecall.sources.blocks import (
     Content,
     cut,
-    is_echo,
     join_texts,
     read_content,
     storable,
+    stored_name,
     with_times,
     without_reminders,
 )
+from cocorecall.sources.echo import is_echo
+from cocorecall.sources.subagents import Sidechains, subagent_facts
 from cocorecall.sources.transcript import (
     FileStat,
     Line,
     Transcript,
+    clean,
     first_records,
     is_global_id,
-    read_document,
+    read_again,
     read_lines,
 )
 from cocorecall.times import parse_instant
@@ -52,26 +59,14 @@ _IGNORED = frozenset(
 )
 """Record types that are known and are no turns (some give the session its title)."""
 
-_DROPPED = re.compile(
-    r"\[Request interrupted by user|<local-command-stdout>|<local-command-stderr>|<local-command-caveat>"
-    r"|Caveat: The messages below|<task-notification>|Stop hook feedback:|<subagent_notification>"
-    r"|<user-memory-input>|Warmup\s*$|No response requested\.\s*$"
-)
-"""User texts that no person wrote."""
-
-_DROPPED_STARTS = ("[", "Caveat", "Warmup", "Stop hook", "No response")
-
-_LEADING_TAG = re.compile(
-    r"\s*<(ide_opened_file|ide_selection|ide_diagnostics|user-prompt-submit-hook|new-diagnostics)>.*?</\1>\s*",
-    re.DOTALL,
-)
-_COMMAND_NAME = re.compile(r"<command-name>(.*?)</command-name>", re.DOTALL)
-_COMMAND_ARGS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
-_BASH_INPUT = re.compile(r"<bash-input>(.*?)</bash-input>", re.DOTALL)
-_BASH_OUTPUT = re.compile(r"<bash-std(?:out|err)>(.*?)</bash-std(?:out|err)>", re.DOTALL)
-
 LOOK_BACK = 40
 """Turns that are held back so that a queued prompt can be placed among them."""
+
+_NOT_SESSIONS = frozenset(
+    "todos tasks statsig file-history debug shell-snapshots plugins ide telemetry sessions session-env cache"
+    " backups paste-cache stats plans skills agents commands".split()
+)
+"""Folders of `~/.claude` beside `projects`: where that is configured as a source, they are not transcripts."""
 
 
 class ClaudeFormat:
@@ -86,27 +81,27 @@ class ClaudeFormat:
 
     def group(self, files: dict[str, FileStat]) -> list[Transcript]:
         """Pair a subagent's transcript with its `.meta.json`; leave out indexes, journals and tool results."""
-        for name in [
-            n for n in files if n in ("sessions-index.json", "journal.jsonl") or _is_tool_result(files[n])
-        ]:
-            del files[name]
+        if files and _holds_no_sessions(next(iter(files.values())).path.parent):
+            files.clear()
+        files.pop("sessions-index.json", None)
+        if any(name.startswith("agent-") for name in files):
+            files.pop("journal.jsonl", None)  # a workflow's own, beside its agents
         out = []
-        for name in [n for n in files if n.endswith(".meta.json")]:
-            main = name.removesuffix(".meta.json") + ".jsonl"
+        for name in [n for n in files if n.endswith(_META)]:
+            main = name.removesuffix(_META) + ".jsonl"
             if main in files:
                 out.append(Transcript((files.pop(main), files.pop(name))))
-            else:
+            elif name.startswith("agent-"):
                 del files[name]
         return out
 
     def recognises(self, transcript: Transcript, head: bytes) -> bool:
-        """Records have a `type` and a `sessionId`, or are of a type that only Claude Code writes."""
-        records = first_records(head)
-        if not records:
-            # the first record is longer than what is looked at; a document printed prettily is no transcript
-            return b"\n" not in head and b'"sessionId"' in head and b'"uuid"' in head
+        """Records of Claude Code's types, or a first record that is longer than what is looked at."""
         del transcript
-        return any(_is_record(r) for r in records)
+        records = first_records(head)
+        if records or b"\n" in head.rstrip():  # a document that is printed prettily is no transcript
+            return any(_is_record(r) for r in records)
+        return b'"sessionId"' in head and any(key in head for key in _ENVELOPE)
 
     def parse(self, transcript: Transcript) -> Iterator[Event]:
         """Yield the transcript's session, and one for each subagent inside it."""
@@ -116,61 +111,62 @@ class ClaudeFormat:
 FORMAT = ClaudeFormat()
 
 
-def _is_tool_result(stat: FileStat) -> bool:
-    return "tool-results" in stat.location and "tool-results" in stat.path.parts
+_META = ".meta.json"
+_ENVELOPE = (b'"parentUuid"', b'"uuid"', b'"isSidechain"', b'"type":"queue-operation"')
+"""Keys of a record's envelope; the message stands in the midst of them, so that some may be out of sight."""
+
+
+def _holds_no_sessions(folder: Path) -> bool:
+    """Whether a folder is one of Claude Code's own in which no transcripts lie."""
+    parts = folder.parts
+    if parts[-1:] == ("tool-results",):
+        return is_global_id("".join(parts[-2:-1]))
+    if ".claude" not in parts:
+        return False
+    below = parts[parts.index(".claude") + 1 :]
+    return not below or below[0] in _NOT_SESSIONS
 
 
 def _is_record(record: dict[str, Any]) -> bool:
-    kind = record.get("type")
-    if not isinstance(kind, str) or "payload" in record:
+    """Whether a record is Claude Code's own; a `parts` body is Qwen Code's, a `payload` Codex's."""
+    kind, message = record.get("type"), record.get("message")
+    if kind == "summary":
+        return isinstance(record.get("leafUuid"), str)
+    if kind in ("file-history-snapshot", "ai-title"):
+        return "messageId" in record or "snapshot" in record or "aiTitle" in record
+    if not isinstance(kind, str) or not isinstance(record.get("sessionId"), str) or "payload" in record:
         return False
-    return isinstance(record.get("sessionId"), str) or kind in (
-        "file-history-snapshot",
-        "summary",
-        "ai-title",
-    )
+    if isinstance(message, dict):
+        return "parts" not in message
+    return kind in _IGNORED or "uuid" in record or "isSidechain" in record
 
 
 # --- a file ------------------------------------------------------------------------------------------
 
 
 def _parse(transcript: Transcript) -> Iterator[Event]:
-    stem = transcript.path.stem
-    main = _Session(SessionHead(stem, AGENT, **_subagent_facts(transcript)))
-    sidechains: dict[str, list[Line]] = {}
+    stem = clean(transcript.path.stem)
+    main = _Session(SessionHead(stem, AGENT, **subagent_facts(transcript)))
+    sidechains = Sidechains(stem)
     own_file = main.head.session_type == "subagent"
     yield main.head
     for line in read_lines(transcript.path):
         if isinstance(line, Skipped):
             yield line
         elif line.record.get("isSidechain") and not own_file:
-            agent = line.record.get("agentId")
-            sidechains.setdefault(f"agent-{agent}" if agent else f"{stem}-sidechain", []).append(line)
+            sidechains.note(line)
         else:
             yield from main.take(line)
     yield from main.finish()
-    for session_id, lines in sidechains.items():
-        side = _Session(SessionHead(session_id, AGENT, session_type="subagent", parent_id=stem, cwd=main.cwd))
+    for session_id, places in sidechains.places.items():
+        parent = sidechains.parents.get(session_id, stem)
+        side = _Session(
+            SessionHead(session_id, AGENT, session_type="subagent", parent_id=parent, cwd=main.cwd)
+        )
         yield side.head
-        for line in lines:
+        for line in read_again(transcript.path, places):
             yield from side.take(line)
         yield from side.finish()
-
-
-def _subagent_facts(transcript: Transcript) -> dict[str, Any]:
-    path = transcript.path
-    if not path.stem.startswith("agent-") and "subagents" not in path.parts:
-        return {"session_type": "main"}
-    facts: dict[str, Any] = {"session_type": "subagent"}
-    for companion in transcript.companions:
-        try:
-            meta = read_document(companion)
-        except (OSError, ValueError):
-            continue
-        parent = meta.get("parentAgentId") if isinstance(meta, dict) else None
-        if isinstance(parent, str):
-            facts["parent_id"] = f"agent-{parent.removeprefix('agent-')}"
-    return facts
 
 
 # --- a session ---------------------------------------------------------------------------------------
@@ -180,7 +176,7 @@ def _subagent_facts(transcript: Transcript) -> dict[str, Any]:
 class _OpenMessage:
     """An assistant message of which more records may come."""
 
-    message_id: str
+    message_id: str | None
     line: int
     timestamp: str | None
     zoned: bool
@@ -190,6 +186,7 @@ class _OpenMessage:
     calls: dict[str, ToolCall] = field(default_factory=dict)
     records: list[str] = field(default_factory=list)
     waiting: list[Turn] = field(default_factory=list)
+    """What came in the midst of the message and stands behind it: tool results, queued prompts."""
 
     def add(self, content: Content) -> None:
         """Union the blocks of one more record: the same again is dropped, a longer text replaces its beginning."""
@@ -211,19 +208,24 @@ def _union(texts: list[str], more: Iterable[str]) -> None:
             texts.append(text)
 
 
+_RECENT = 500
+"""Records that a `summary` written behind them can still be matched with."""
+
+
 class _Session:
     """Turns of one session as its records arrive."""
 
     def __init__(self, head: SessionHead) -> None:
         self.head = head
         self.cwd: str | None = head.cwd
-        self._titles: dict[str, str] = {}
+        self._titles: dict[str, str] = {"described": head.title or ""}
         self._leaves: dict[str, str] = {}
         self._parent = head.parent_id
         self._branch: str | None = None
         self._open: _OpenMessage | None = None
         self._held: deque[Turn] = deque()
         self._queued: set[str] = set()
+        self._recent: deque[str] = deque(maxlen=_RECENT)
         self._echoes: set[str] = set()
 
     def take(self, line: Line) -> Iterator[Event]:
@@ -239,23 +241,19 @@ class _Session:
             yield from self._attachment(line)
         elif not isinstance(kind, str):
             yield Skipped("record without a type", line.number)
+        elif kind == "system" and record.get("subtype") == "local_command":
+            self._rename(noise.read_blocks(read_content(record.get("content")).texts))
         elif kind not in _IGNORED:
-            yield UnknownRecord(kind)
+            yield UnknownRecord(clean(kind))
 
     def finish(self) -> Iterator[Event]:
         """The turns still held, and the session's head with all that was learnt."""
         yield from self._close()
         yield from self._held
         self._held.clear()
-        title = next(
-            (self._titles[k] for k in ("custom", "rename", "ai", "summary", "prompt") if self._titles.get(k)),
-            None,
-        )
-        head = self.head
-        yield SessionHead(
-            head.id, AGENT, title=title, cwd=self.cwd, git_branch=self._branch, parent_id=self._parent,
-            session_type=head.session_type,
-        )  # fmt: skip
+        order = ("custom", "rename", "ai", "summary", "described", "prompt", "command")
+        title = next((self._titles[k] for k in order if self._titles.get(k)), None)
+        yield replace(self.head, title=title, cwd=self.cwd, git_branch=self._branch, parent_id=self._parent)
 
     # --- records ---
 
@@ -265,17 +263,22 @@ class _Session:
             self.cwd = storable(cwd)
         if self._branch is None and isinstance(branch, str) and branch:
             self._branch = storable(branch)
-        if self._parent is None and self.head.session_type == "subagent" and isinstance(session, str):
-            self._parent = session
+        if self._parent is None and self.head.session_type == "subagent":
+            self._parent = stored_name(session)
         for kind, key in (("custom", "customTitle"), ("ai", "aiTitle")):
             if isinstance(record.get(key), str):
                 self._titles[kind] = storable(record[key])
+        uuid = record.get("uuid")
+        if isinstance(uuid, str):
+            self._recent.append(uuid)
+            if self._leaves and uuid in self._leaves:
+                self._titles["summary"] = self._leaves[uuid]
         leaf, summary = record.get("leafUuid"), record.get("summary")
         if isinstance(leaf, str) and isinstance(summary, str):
-            self._leaves[leaf] = storable(summary)
-        elif self._leaves and record.get("uuid") in self._leaves:
             # a summary stands in any file; it is this session's only where its leaf is
-            self._titles["summary"] = self._leaves[record["uuid"]]
+            self._leaves[leaf] = storable(summary)
+            if leaf in self._recent:
+                self._titles["summary"] = self._leaves[leaf]
 
     def _assistant(self, line: Line) -> Iterator[Event]:
         record = line.record
@@ -285,15 +288,17 @@ class _Session:
             return
         if message.get("model") == "<synthetic>" or record.get("isApiErrorMessage"):
             return
-        message_id = message.get("id")
-        uuid = record.get("uuid")
-        key = message_id if isinstance(message_id, str) and message_id else str(uuid or line.number)
-        if self._open is None or self._open.message_id != key:
+        uuid = stored_name(record.get("uuid"))
+        key = stored_name(message.get("id")) or uuid
+        if self._open is None or key is None or self._open.message_id != key:
             yield from self._close()
             timestamp, zoned = _time(record)
-            self._open = _OpenMessage(key, line.number, timestamp, zoned, _text(record.get("cwd")))
-        self._open.add(read_content(message.get("content")))
-        if isinstance(uuid, str):
+            self._open = _OpenMessage(key, line.number, timestamp, zoned, stored_name(record.get("cwd")))
+        content = read_content(message.get("content"))
+        self._open.add(content)
+        if content.results:  # of a tool that ran on the server, in the midst of the message
+            self._open.waiting.append(self._tool_turn(line, content, suffix="#result"))
+        if uuid:
             self._open.records.append(uuid)
 
     def _close(self) -> Iterator[Event]:
@@ -331,63 +336,61 @@ class _Session:
                 yield from self._hold(self._marked(tool))
         if record.get("isMeta"):
             return
-        text = join_texts(content.texts)
-        if record.get("isCompactSummary"):
+        if record.get("isCompactSummary") or _is_summary(content):
             yield from self._close()
-            yield from self._hold(self._turn(line, "system", text, kind="summary"))
+            text = join_texts(content.texts)
+            if text:
+                yield from self._hold(self._turn(line, "system", text, kind="summary"))
             return
-        role, text = self._spoken(text)
-        if not text.strip():
+        spoken = noise.read_blocks(content.texts)
+        self._rename(spoken)
+        if spoken.output.strip():
+            yield from self._close()
+            yield from self._hold(self._turn(line, "tool", spoken.output, suffix="#output"))
+        if spoken.text.strip():
+            yield from self._prompt(line, spoken.text, suffix="#text" if content.results else "")
+
+    def _rename(self, spoken: noise.Spoken) -> None:
+        if spoken.rename:
+            self._titles["rename"] = spoken.rename
+
+    def _prompt(self, line: Line, text: str, *, suffix: str) -> Iterator[Event]:
+        """What a person wrote; a prompt that was queued before is taken once."""
+        source = line.record.get("promptSource")
+        turn = self._turn(line, "user", text, suffix=suffix)
+        known = text in self._queued
+        if (
+            known
+            and not self._take_back(text)
+            and (source == "queued" or (not source and len(text) >= _UNLIKELY))
+        ):
+            return  # its earlier copy is out already
+        if source == "queued" and self._open:  # typed while the message was written, so it stands behind it
+            self._open.waiting.append(turn)
             return
         yield from self._close()
-        if role == "user":
-            self._titles.setdefault("prompt", _first_line(text))
-            if text in self._queued and not self._forget_queued(text):
-                return
-        suffix = "#text" if content.results else ""
-        yield from self._hold(self._turn(line, role, text, suffix=suffix))
+        self._titles.setdefault("command" if text.startswith(("/", "!")) else "prompt", _first_line(text))
+        yield from self._hold(turn)
 
-    def _spoken(self, text: str) -> tuple[str, str]:
-        """Who speaks and what is left of a user record's text without noise."""
-        if "<" not in text and not text.startswith(_DROPPED_STARTS):
-            return "user", text
-        text = without_reminders(text)
-        while (tag := _LEADING_TAG.match(text)) is not None:
-            text = text[tag.end() :]
-        if _DROPPED.match(text.lstrip()):
-            return "user", ""
-        name = _COMMAND_NAME.search(text)
-        if name:
-            args = _COMMAND_ARGS.search(text)
-            command = f"/{name[1].strip().lstrip('/')} {args[1].strip() if args else ''}".strip()
-            if command.startswith("/rename "):
-                self._titles["rename"] = command.removeprefix("/rename ").strip()
-            return "user", command
-        shell = _BASH_INPUT.search(text)
-        if shell:
-            return "user", f"!{shell[1].strip()}"
-        output = _BASH_OUTPUT.findall(text)
-        if output and text.lstrip().startswith("<bash-"):
-            return "tool", join_texts(output)
-        return "user", text
-
-    def _tool_turn(self, line: Line, content: Content) -> Turn:
+    def _tool_turn(self, line: Line, content: Content, *, suffix: str = "") -> Turn:
         text = join_texts(without_reminders(t) for _, t in content.results)
-        return self._turn(line, "tool", text, results=tuple(r for r, _ in content.results))
+        return self._turn(line, "tool", text, suffix=suffix, results=tuple(r for r, _ in content.results))
 
     def _attachment(self, line: Line) -> Iterator[Event]:
         attachment = line.record.get("attachment")
         if not isinstance(attachment, dict) or attachment.get("type") != "queued_command":
             return
-        prompt = attachment.get("prompt")
-        role, text = self._spoken(join_texts(read_content(prompt).texts))
-        if role != "user" or not text.strip() or attachment.get("commandMode") == "task-notification":
+        if attachment.get("commandMode") == "task-notification":
+            return
+        text = noise.read_blocks(read_content(attachment.get("prompt")).texts).text
+        if not text.strip():
             return
         turn = self._turn(line, "user", text)
-        if any(t.role == "user" and t.text == text for t in self._held):
+        waiting = self._open.waiting if self._open else []
+        if any(t.role == "user" and t.text == text for t in (*self._held, *waiting)):
             return
         self._queued.add(text)
-        if self._open and (turn.timestamp or "") >= (self._open.timestamp or ""):
+        if self._open and not (turn.timestamp and turn.timestamp < (self._open.timestamp or "")):
             self._open.waiting.append(turn)
         else:
             yield from self._place(turn)
@@ -398,12 +401,12 @@ class _Session:
         record = line.record
         text, length = cut(text)
         timestamp, zoned = _time(record)
-        uuid = record.get("uuid")
-        native = f"{uuid}{suffix}" if isinstance(uuid, str) else None
-        records = () if suffix or not isinstance(uuid, str) else _global([uuid])
+        uuid = stored_name(record.get("uuid"))
+        native = f"{uuid}{suffix}" if uuid else None
+        records = _global([uuid]) if uuid and not suffix else ()
         return Turn(
             role, text, native_id=native, record_ids=records, timestamp=timestamp, zoned=zoned, time_source="own" if timestamp else "none", line=line.number,
-            cwd=_text(record.get("cwd")), text_length=length, **more,
+            cwd=stored_name(record.get("cwd")), text_length=length, **more,
         )  # fmt: skip
 
     def _hold(self, turn: Turn) -> Iterator[Event]:
@@ -420,24 +423,33 @@ class _Session:
         if len(self._held) > LOOK_BACK:
             yield self._held.popleft()
 
-    def _forget_queued(self, text: str) -> bool:
-        """Whether a queued prompt that now stands as a record of its own could still be taken back."""
-        for turn in self._held:
-            if turn.role == "user" and turn.text == text:
-                self._held.remove(turn)
-                self._queued.discard(text)
-                return True
+    def _take_back(self, text: str) -> bool:
+        """Remove a queued prompt that now stands as a record of its own, if it is still held."""
+        self._queued.discard(text)
+        for held in (self._open.waiting if self._open else [], self._held):
+            for turn in held:
+                if turn.role == "user" and turn.text == text:
+                    held.remove(turn)
+                    return True
         return False
+
+
+_UNLIKELY = 40
+"""Characters of a prompt that a person hardly types twice: a shorter one (`go on`) may well be said again."""
+
+
+def _is_summary(content: Content) -> bool:
+    """Versions before the mark `isCompactSummary` wrote the summary as if a person had said it."""
+    return bool(content.texts) and content.texts[0].startswith(_SUMMARY_START)
+
+
+_SUMMARY_START = "This session is being continued from a previous conversation that ran out of context"
 
 
 def _time(record: dict[str, Any]) -> tuple[str | None, bool]:
     value = record.get("timestamp")
     found = parse_instant(value) if isinstance(value, str | int | float) else None
     return found or (None, True)
-
-
-def _text(value: Any) -> str | None:
-    return storable(value) if isinstance(value, str) and value else None
 
 
 def _global(records: list[str]) -> tuple[str, ...]:

@@ -6,7 +6,8 @@ desktop application's with epoch milliseconds) are read. Half of all rows carry 
 Facts from Snowflake's documentation and counts over real files.
 
 A user message of tool results alone is a `tool` turn; where words stand beside the results, they are a user
-turn of their own behind it. A row of injected blocks alone is no turn.
+turn of their own behind it (its id is the row's with `#text`), so nothing is lost. A row of injected blocks
+alone is no turn. What an assistant writes is never cut: there a tag is something it speaks of.
 """
 
 from __future__ import annotations
@@ -17,33 +18,41 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from cocorecall.model import Event, SessionHead, Skipped, Turn
+from cocorecall.model import Event, SessionHead, Skipped, Turn, UnknownRecord
 from cocorecall.sources.blocks import (
     Content,
     cut,
-    is_echo,
     join_texts,
     read_content,
     storable,
+    stored_name,
     with_times,
     without_reminders,
 )
+from cocorecall.sources.echo import is_echo
 from cocorecall.sources.transcript import (
+    HEAD_BYTES,
     FileStat,
     Transcript,
+    clean,
     first_records,
+    is_document,
     is_global_id,
     read_document,
     read_lines,
+    why_not_json,
 )
 from cocorecall.times import parse_instant
 
 AGENT = "cortex"
 HISTORY = ".history.jsonl"
 _BACKUP = re.compile(r"\.back\.")
-_WRAPPER = re.compile(r"</?user[-_]?(?:query|request|message|prompt|input)>[ \t]*\n?", re.IGNORECASE)
+_WRAPPER = re.compile(
+    r"\s*<(user[-_]?(?:query|request|message|prompt|input))>[ \t]*\n?(.*?)</\1>[ \t]*\n?(.*)",
+    re.IGNORECASE | re.DOTALL,
+)
 _NO_TITLE = re.compile(r"\s*(?:Chat for session:|<system-reminder>)", re.IGNORECASE)
-_MARKUP = re.compile(r"</?[a-z][^<>]{0,200}>", re.IGNORECASE)
+_MARKUP = re.compile(r"</[a-z][\w-]{0,40}>|(?<!\w)<[a-z][^<>]{0,200}>", re.IGNORECASE)
 _SIDECAR_KEYS = (
     b'"working_directory"',
     b'"history"',
@@ -76,14 +85,15 @@ class CortexFormat:
 
     def recognises(self, transcript: Transcript, head: bytes) -> bool:
         """Rows of `role` and `content`, or a sidecar's keys."""
-        records = first_records(head)
-        if any("turns" in r or "payload" in r for r in records[:1]):
-            return False
-        if any(_is_row(r) for r in records):
-            return True
+        if not is_document(head):
+            records = first_records(head)
+            if any(_is_row(r) for r in records):
+                return True
+            return len(records) == 1 and _is_sidecar(head)
+        rows = b'"role"' in head and b'"content"' in head
         if transcript.path.name.endswith(HISTORY):
-            return not records and (not head.strip() or (b'"role"' in head and b'"content"' in head))
-        return b'"session_id"' in head and b'"turns"' not in head and any(k in head for k in _SIDECAR_KEYS)
+            return not head.strip() or (rows and head.lstrip()[:1] == b"{")
+        return _is_sidecar(head) or (rows and b'"history"' in head)
 
     def parse(self, transcript: Transcript) -> Iterator[Event]:
         """Yield the session of a history with its sidecar, or of a sidecar that holds its history."""
@@ -91,6 +101,12 @@ class CortexFormat:
 
 
 FORMAT = CortexFormat()
+
+
+def _is_sidecar(head: bytes) -> bool:
+    """Whether a document is a sidecar; a session with `turns` that also has a folder is the predecessor's."""
+    known = b'"session_id"' in head and any(k in head for k in _SIDECAR_KEYS)
+    return known and (b'"turns"' not in head or b'"history"' in head)
 
 
 def _is_row(record: dict[str, Any]) -> bool:
@@ -102,9 +118,9 @@ def _is_row(record: dict[str, Any]) -> bool:
 
 
 def _parse(transcript: Transcript) -> Iterator[Event]:
-    history = transcript.path.name.endswith(HISTORY)
+    history = transcript.path.name.endswith(HISTORY) or _begins_with_row(transcript.path)
     sidecar, problem = _read_sidecar(transcript, history=history)
-    stem = transcript.path.name.removesuffix(HISTORY if history else ".json")
+    stem = transcript.path.stem.removesuffix(".history")
     session = _Session(_head(sidecar, stem))
     yield session.head
     if problem:
@@ -124,6 +140,13 @@ def _parse(transcript: Transcript) -> Iterator[Event]:
                 yield Skipped("history entry is not an object")
 
 
+def _begins_with_row(path: Path) -> bool:
+    """Whether a file by another name holds rows: content decides."""
+    with path.open("rb") as file:
+        head = file.read(HEAD_BYTES)
+    return not is_document(head) and any(_is_row(r) for r in first_records(head))
+
+
 def _read_sidecar(transcript: Transcript, *, history: bool) -> tuple[dict[str, Any], Skipped | None]:
     path = next(iter(transcript.companions), None) if history else transcript.path
     if path is None:
@@ -136,23 +159,23 @@ def _read_sidecar(transcript: Transcript, *, history: bool) -> tuple[dict[str, A
         return {}, Skipped(f"sidecar cannot be read: {error.strerror}")
     except ValueError as error:
         what = "sidecar" if history else "file"
-        return {}, Skipped(f"{what} is not JSON ({str(error).splitlines()[0][:80]})")
+        return {}, Skipped(f"{what} is not JSON ({why_not_json(error)})")
     if not isinstance(data, dict):
         return {}, Skipped("sidecar is not a JSON object")
     return data, None
 
 
 def _head(sidecar: dict[str, Any], stem: str) -> SessionHead:
-    session_id = sidecar.get("session_id")
     return SessionHead(
-        storable(session_id) if isinstance(session_id, str) and session_id else stem,
+        stored_name(sidecar.get("session_id")) or clean(stem),
         AGENT,
         title=_title(sidecar.get("title")),
-        cwd=_text(sidecar.get("working_directory")) or _text(sidecar.get("git_root")),
-        start_time=_instant(sidecar, "created_at", "creationDate"),
-        end_time=_instant(sidecar, "last_updated", "lastMessageDate"),
-        git_branch=_text(sidecar.get("git_branch")),
-        session_type=_text(sidecar.get("session_type")),
+        cwd=stored_name(sidecar.get("working_directory")) or stored_name(sidecar.get("git_root")),
+        start_time=_instant(sidecar, "created_at", "creationDate")[0],
+        end_time=_instant(sidecar, "last_updated", "lastMessageDate")[0],
+        git_branch=stored_name(sidecar.get("git_branch")),
+        parent_id=stored_name(sidecar.get("parent_session_id")),
+        session_type=stored_name(sidecar.get("session_type")),
     )
 
 
@@ -162,17 +185,14 @@ def _title(value: Any) -> str | None:
     return " ".join(_MARKUP.sub(" ", storable(value)).split()) or None
 
 
-def _text(value: Any) -> str | None:
-    return storable(value) if isinstance(value, str) and value else None
-
-
-def _instant(record: dict[str, Any], *keys: str) -> str | None:
+def _instant(record: dict[str, Any], *keys: str) -> tuple[str | None, bool]:
+    """The first of some times that can be read, and whether it names a zone."""
     for key in keys:
         value = record.get(key)
         found = parse_instant(value) if isinstance(value, str | int | float) else None
         if found:
-            return found[0]
-    return None
+            return found
+    return None, True
 
 
 @dataclass(slots=True)
@@ -186,48 +206,35 @@ class _Session:
     def take(self, row: dict[str, Any], line: int | None) -> Iterator[Event]:
         """One history row: the turns it holds."""
         self.rows += 1
-        role = row.get("role")
-        if not isinstance(role, str) or not role:
-            yield Skipped("row without a role", line)
+        role, kind = stored_name(row.get("role")), stored_name(row.get("type"))
+        if role is None:
+            yield (
+                UnknownRecord(kind) if kind and "content" not in row else Skipped("row without a role", line)
+            )
             return
         content = read_content(row.get("content"))
-        text, length = cut(join_texts(_spoken(t) for t in content.texts))
-        turn = self._turn(row, line, storable(role))
+        turn = self._turn(row, line, role)
         if content.results:
             yield self._tool_turn(turn, content)
+            turn = replace(
+                turn, native_id=f"{turn.native_id}#text" if turn.native_id else None, record_ids=()
+            )
+        texts = content.texts if role == "assistant" else map(_spoken, content.texts)
+        text, length = cut(join_texts(texts))
         if text.strip() or content.calls or (content.thinking and not content.results):
             self.echoes.update(c.call_id for c in content.calls if c.call_id and is_echo(c))
-            if content.results:
-                turn = replace(
-                    turn, native_id=f"{turn.native_id}#text" if turn.native_id else None, record_ids=()
-                )
             yield replace(
-                turn,
-                text=text,
-                text_length=length,
-                thinking=join_texts(content.thinking),
+                turn, text=text, text_length=length, thinking=join_texts(content.thinking),
                 calls=tuple(content.calls),
-            )
+            )  # fmt: skip
 
     def _turn(self, row: dict[str, Any], line: int | None, role: str) -> Turn:
-        native = row.get("id")
-        native = storable(native) if isinstance(native, str) and native else None
-        value = row.get("user_sent_time") or row.get("assistant_sent_time") or row.get("timestamp")
-        timestamp, zoned = (parse_instant(value) if isinstance(value, str | int | float) else None) or (
-            None,
-            True,
-        )
-        records = (native,) if native and is_global_id(native) else ()
+        native = stored_name(row.get("id"))
+        timestamp, zoned = _instant(row, "user_sent_time", "assistant_sent_time", "timestamp")
         return Turn(
-            role,
-            "",
-            native_id=native,
-            record_ids=records,
-            timestamp=timestamp,
-            zoned=zoned,
-            time_source="own" if timestamp else "none",
-            line=line,
-        )
+            role, "", native_id=native, record_ids=(native,) if native and is_global_id(native) else (),
+            timestamp=timestamp, zoned=zoned, time_source="own" if timestamp else "none", line=line,
+        )  # fmt: skip
 
     def _tool_turn(self, turn: Turn, content: Content) -> Turn:
         text, length = cut(join_texts(without_reminders(t) for _, t in content.results))
@@ -237,4 +244,9 @@ class _Session:
 
 
 def _spoken(text: str) -> str:
-    return _WRAPPER.sub("", without_reminders(text)) if "<" in text else text
+    """A block of a user's row without what was injected; a wrapper around all of it gives its inside."""
+    if "<" not in text:
+        return text
+    text = without_reminders(text)
+    wrapped = _WRAPPER.fullmatch(text) if "user" in text[:80].lower() else None
+    return text if wrapped is None else wrapped[2] + wrapped[3]

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from cocorecall.sources.transcript import FileStat, Transcript, TranscriptFormat
 
 SUFFIXES = (".json", ".jsonl")
 """What a transcript's name can end with; content decides, but a picture need not be opened."""
+
+OUTSIDE = "link that leads out of the source"
+UNNAMED = "its name is not UTF-8, so it cannot be cited: rename it"
+"""Why something is left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,91 +28,107 @@ class Unreadable:
 def walk(root: Path, formats: Sequence[TranscriptFormat]) -> Iterator[Transcript | Unreadable]:
     """The transcripts at or below a path, folder by folder in the order of their names.
 
-    A linked folder inside the root is read once, under whichever name comes first; a link that leads out of
-    the root is left out and said to be. A loop of links ends.
+    What a link inside the root points to inside the root is read where it really lies, so once and without
+    loops; a link that leads out of the root is left out and said to be.
     """
-    if root.is_file():
+    if not os.path.isdir(root):  # noqa: PTH112 - Path.is_dir raises where a folder above is forbidden
         yield from _lone_file(root, formats)
         return
     top = os.path.realpath(root)
-    seen: set[str] = set()
     pending = [str(root)]
     while pending:
         folder = pending.pop()
-        real = os.path.realpath(folder)
-        if real in seen:
-            continue
-        seen.add(real)
-        if not _inside(real, top):
-            yield Unreadable(Path(folder), "link that leads out of the source")
-            continue
         try:
-            folders, files, unnamed = _entries(folder, top)
+            found = _scan(folder, top)
         except OSError as error:
-            yield Unreadable(Path(folder), f"cannot be read: {error.strerror}")
+            yield Unreadable(_printable(folder), f"cannot be read: {error.strerror}")
             continue
-        yield from (
-            Unreadable(Path(path), "its name is not UTF-8, so it cannot be cited: rename it")
-            for path in unnamed
-        )
-        pending.extend(reversed(folders))
-        yield from _group(files, formats)
+        pending.extend(reversed(found.folders))
+        yield from found.problems
+        yield from _group(found.files, formats)
 
 
-def _inside(real: str, top: str) -> bool:
-    return real == top or real.startswith(top.rstrip(os.sep) + os.sep)
+@dataclass(slots=True)
+class _Folder:
+    """What lies in one folder: folders to go on with, files that may be transcripts, what was left out."""
+
+    folders: list[str] = field(default_factory=list)
+    files: dict[str, FileStat] = field(default_factory=dict)
+    problems: list[Unreadable] = field(default_factory=list)
 
 
-def _entries(folder: str, top: str) -> tuple[list[str], dict[str, FileStat], list[str]]:
-    """Folders, possible transcripts by name, and what is named in bytes that are no text."""
-    folders: list[str] = []
-    files: dict[str, FileStat] = {}
-    unnamed: list[str] = []
+def _scan(folder: str, top: str) -> _Folder:
+    out = _Folder()
     with os.scandir(folder) as entries:
         for entry in sorted(entries, key=lambda e: e.name):
-            is_folder = entry.is_dir()
-            if not is_folder and (not entry.name.endswith(SUFFIXES) or entry.name.startswith(".")):
-                continue
-            if not entry.name.isascii() and _is_bytes(entry.name):
-                unnamed.append(entry.path.encode("utf-8", "backslashreplace").decode())
-            elif is_folder:
-                folders.append(entry.path)
-            elif stat := _stat(entry, top):
-                files[entry.name] = stat
-    return folders, files, unnamed
+            try:
+                _sort_in(entry, out, top)
+            except OSError as error:
+                out.problems.append(Unreadable(_printable(entry.path), f"cannot be read: {error.strerror}"))
+    return out
 
 
-def _is_bytes(name: str) -> bool:
-    """Whether a file's name holds bytes that are not UTF-8 (Python keeps them as lone surrogates)."""
+def _sort_in(entry: os.DirEntry[str], out: _Folder, top: str) -> None:
+    wanted = entry.name.endswith(SUFFIXES) and not entry.name.startswith(".")
+    if entry.is_symlink():
+        _follow(entry, out, top, wanted=wanted)
+    elif entry.is_dir(follow_symlinks=False):
+        if _is_utf8(entry.name):
+            out.folders.append(entry.path)
+        else:
+            out.problems.append(Unreadable(_printable(entry.path), UNNAMED))
+    elif not wanted:
+        return
+    elif not entry.is_file(follow_symlinks=False):
+        out.problems.append(Unreadable(_printable(entry.path), "not a regular file"))
+    elif not _is_utf8(entry.name):
+        out.problems.append(Unreadable(_printable(entry.path), UNNAMED))
+    else:
+        stat = entry.stat(follow_symlinks=False)
+        out.files[entry.name] = FileStat(entry.path, stat.st_size, stat.st_mtime_ns)
+
+
+def _follow(entry: os.DirEntry[str], out: _Folder, top: str, *, wanted: bool) -> None:
+    """A link: what it points to is read where it lies, if that is inside; a broken one points to nothing."""
+    real = os.path.realpath(entry.path)
+    is_folder, is_file = os.path.isdir(real), os.path.isfile(real)  # noqa: PTH112, PTH113 - paths are text here
+    if not is_folder and not (is_file and wanted):
+        return
+    if not (real == top or real.startswith(top.rstrip(os.sep) + os.sep)):
+        out.problems.append(Unreadable(_printable(entry.path), OUTSIDE))
+    elif is_file and not real.endswith(SUFFIXES) and _is_utf8(entry.name):
+        stat = entry.stat()  # the target's own name says nothing, so only the link leads to it
+        out.files[entry.name] = FileStat(entry.path, stat.st_size, stat.st_mtime_ns)
+
+
+def _is_utf8(name: str) -> bool:
+    """Whether a file's name is text; bytes that are not UTF-8 are lone surrogates in Python."""
+    if name.isascii():
+        return True
     try:
         name.encode()
     except UnicodeEncodeError:
-        return True
-    return False
+        return False
+    return True
 
 
-def _stat(entry: os.DirEntry[str], top: str) -> FileStat | None:
-    try:
-        if entry.is_symlink() and not _inside(os.path.realpath(entry.path), top):
-            return None
-        found = entry.stat()
-    except OSError:  # a broken link, or a file that went away since
-        return None
-    return FileStat(entry.path, found.st_size, found.st_mtime_ns)
+def _printable(path: str) -> Path:
+    """A path for a report, whatever bytes its name is made of."""
+    return Path(path.encode("utf-8", "backslashreplace").decode())
 
 
 def _lone_file(path: Path, formats: Sequence[TranscriptFormat]) -> Iterator[Transcript | Unreadable]:
     """A source that is one file: with its companions, which lie beside it."""
     try:
-        _, files, _ = _entries(str(path.parent), os.path.realpath(path.parent))
+        files = _scan(str(path.parent), os.path.realpath(path.parent)).files
         if path.name not in files:
             stat = path.stat()
             files[path.name] = FileStat(str(path), stat.st_size, stat.st_mtime_ns)
     except OSError as error:
-        yield Unreadable(path, f"cannot be read: {error.strerror}")
+        yield Unreadable(_printable(str(path)), f"cannot be read: {error.strerror}")
         return
     for transcript in _group(files, formats):
-        if path in (transcript.path, *transcript.companions):
+        if any(file.location == str(path) for file in transcript.files):
             yield transcript
 
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, BinaryIO, NamedTuple, Protocol
 
 import orjson
 
@@ -97,59 +96,100 @@ class TranscriptFormat(Protocol):
     def parse(self, transcript: Transcript) -> Iterator[Event]:
         """Yield the transcript's events in its own order.
 
-        The first event is a `SessionHead`. Never raises for anything in the files' content: what cannot
+        A `SessionHead` stands before the turns of its session. Never raises for anything in the files' content: what cannot
         be used is yielded as `Skipped`. Raises `OSError` when a file cannot be opened or read.
         """
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One JSON object of a JSON-lines file with its 1-based line number."""
+class Line(NamedTuple):
+    """One JSON object of a JSON-lines file.
+
+    Attributes:
+        number: 1-based line number.
+        record: the object.
+        offset: where the line begins in the file, in bytes: what `read_again` needs to find it.
+    """
 
     number: int
     record: dict[str, Any]
+    offset: int = 0
+
+
+class Place(NamedTuple):
+    """Where a line stands: kept instead of its record where lines must be put into another order."""
+
+    number: int
+    offset: int
 
 
 def read_lines(path: Path) -> Iterator[Line | Skipped]:
     """Yield the JSON objects of a JSON-lines file, lazily: memory follows the longest line.
 
-    A byte-order mark, CRLF ends and blank lines change nothing. A line that is not a JSON object (damaged,
-    NUL bytes, too long, a bare string) is a `Skipped`. A last line without a newline that does not parse
-    is still being written: it is neither yielded nor an error. The file is read up to the size it had when
-    it was opened, so a growing file ends.
+    A byte-order mark, CRLF ends, blank lines and NUL bytes around a record change nothing. A line that is
+    not a JSON object (damaged, NUL bytes alone, too long, a bare string) is a `Skipped`. A last line without
+    a newline that does not parse is still being written: it is neither yielded nor an error. The file is
+    read up to the size it had when it was opened, so a growing file ends.
     """
     with path.open("rb") as file:
         left = file.seek(0, 2)
         file.seek(0)
-        number = 0
+        number = offset = 0
         while left > 0:
             raw = file.readline(min(left, MAX_LINE + 1))
             if not raw:
                 return
-            left -= len(raw)
             number += 1
-            if len(raw) > MAX_LINE and not raw.endswith(b"\n"):
-                left -= _skip_line(file, left)
+            start, length = offset, len(raw)
+            if length > MAX_LINE and not raw.endswith(b"\n"):
+                length += _skip_line(file, left - length)
                 yield Skipped(f"line longer than {MAX_LINE >> 20} MiB", number)
-                continue
-            if number == 1:
-                raw = raw.removeprefix(_BOM)
-            body = raw.strip()
-            if not body:
-                continue
-            try:
-                record = load_json(body)
-            except ValueError as error:
-                if raw.endswith(b"\n"):
-                    yield Skipped(_why(body, error), number)
-                continue
-            if isinstance(record, dict):
-                yield Line(number, record)
-            else:
-                yield Skipped("line is not a JSON object", number)
+                raw = b""
+            offset += length
+            left -= length
+            item = _read_line(raw.removeprefix(_BOM) if number == 1 else raw, number, start)
+            if item is not None:
+                yield item
 
 
-def _skip_line(file: Any, left: int) -> int:
+def _read_line(raw: bytes, number: int, offset: int) -> Line | Skipped | None:
+    """One line as its record; None for a blank one, and for a last one that is still being written."""
+    try:
+        record = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        body = raw.strip(_AROUND)
+        if not body:
+            return Skipped("line of NUL bytes", number) if b"\0" in raw and raw.endswith(b"\n") else None
+        try:
+            record = load_json(body)
+        except ValueError as error:
+            if raw.endswith(b"\n"):
+                return Skipped(f"line is not JSON ({why_not_json(error)})", number)
+            return None
+    if isinstance(record, dict):
+        return Line(number, record, offset)
+    return Skipped("line is not a JSON object", number)
+
+
+_AROUND = b" \t\r\n\0"
+"""What may stand around a record: a crash can leave NUL bytes in front of the next one."""
+
+
+def read_again(path: Path, places: Iterable[Place]) -> Iterator[Line]:
+    """Yield lines that `read_lines` yielded before, in the order of `places`.
+
+    A parser that must bring lines into another order (the sessions of a file one after the other) keeps
+    their places, not their records. A line that is no longer there is left out.
+    """
+    with path.open("rb") as file:
+        for number, offset in places:
+            file.seek(offset)
+            raw = file.readline(MAX_LINE + 1)
+            item = _read_line(raw.removeprefix(_BOM) if number == 1 else raw, number, offset)
+            if isinstance(item, Line):
+                yield item
+
+
+def _skip_line(file: BinaryIO, left: int) -> int:
     """Read on to the end of an over-long line; return the bytes passed over."""
     passed = 0
     while passed < left:
@@ -162,10 +202,9 @@ def _skip_line(file: Any, left: int) -> int:
     return passed
 
 
-def _why(body: bytes, error: ValueError) -> str:
-    if not body.strip(b"\0"):
-        return "line of NUL bytes"
-    return f"line is not JSON ({str(error).splitlines()[0][:80]})"
+def why_not_json(error: ValueError) -> str:
+    """What a JSON reader complains about, short enough for a report."""
+    return (str(error).splitlines() or [""])[0][:80]
 
 
 def first_records(head: bytes) -> list[dict[str, Any]]:
@@ -173,12 +212,17 @@ def first_records(head: bytes) -> list[dict[str, Any]]:
     records: list[dict[str, Any]] = []
     for line in head.removeprefix(_BOM).split(b"\n")[:_HEAD_LINES]:
         try:
-            record = orjson.loads(line)
-        except orjson.JSONDecodeError:
+            record = load_json(line.strip(_AROUND))
+        except ValueError:
             continue
         if isinstance(record, dict):
             records.append(record)
     return records
+
+
+def is_document(head: bytes) -> bool:
+    """Whether a file's first line is no record by itself: then all of it is one, over several lines or long."""
+    return not first_records(head.removeprefix(_BOM).lstrip(_AROUND).partition(b"\n")[0])
 
 
 _HEAD_LINES = 20
@@ -217,37 +261,61 @@ def load_json(raw: bytes) -> Any:
             raise ValueError("nested too deep") from None
 
 
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-
-
 def clean(text: str) -> str:
     """Replace what SQLite or UTF-8 cannot carry (NUL, lone surrogates) by U+FFFD; the rest is verbatim.
 
     A surrogate *pair* that was escaped as two halves is one character and stays readable.
     """
+    if "\0" in text:
+        text = text.replace("\0", "\ufffd")
     if text.isascii():
-        return text.replace("\0", "\ufffd") if "\0" in text else text
-    if not _UNSTORABLE.search(text):
         return text
-    paired = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return paired.replace("\0", "\ufffd")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
 
 
-_BASE64 = re.compile(r"data:([\w.+/-]{1,80});base64,([A-Za-z0-9+/=\\n]{256,})")
+MIN_PAYLOAD = 256
+"""Characters of base64 from which on it is a payload; what is shorter may be an example in the text."""
+
+# Base64 in lines of at least 60 characters, or in one run; a line end may be written as `\n` inside JSON.
+_BASE64 = r"((?:[A-Za-z0-9+/]{60,}+(?:\r?\n|\\n))*+[A-Za-z0-9+/]*+={0,2})"
+_DATA_URL = re.compile(r"data:([\w.+/-]{1,80})(?:;[\w.=-]{1,80})?;base64," + _BASE64)
+
+_MAGIC = {
+    "iVBORw0KGgo": "image/png",
+    "/9j/4": "image/jpeg",
+    "R0lGODlh": "image/gif",
+    "R0lGODdh": "image/gif",
+    "UklGR": "image/webp",
+    "JVBERi0": "application/pdf",
+}
+"""How well-known media begin in base64: tools also print it bare, as a value in JSON."""
+
+_BARE = re.compile(r"(?<![A-Za-z0-9+/])(?=(" + "|".join(map(re.escape, _MAGIC)) + "))" + _BASE64)
+_MIN_BARE = 1024
 
 
 def without_payloads(text: str) -> str:
-    """Replace `data:…;base64,…` payloads by a marker with media type and size."""
-    if ";base64," not in text:
-        return text
-    return _BASE64.sub(lambda m: media_marker(m[1], len(m[2])), text)
+    """Replace base64 payloads (`data:` URLs, and bare ones of well-known media) by a marker of type and size."""
+    if ";base64," in text:
+        text = _DATA_URL.sub(lambda m: _marked(m, m[1], MIN_PAYLOAD), text)
+    if len(text) > _MIN_BARE and any(magic in text for magic in _MAGIC):
+        text = _BARE.sub(lambda m: _marked(m, _MAGIC[m[1]], _MIN_BARE), text)
+    return text
 
 
-def media_marker(media_type: str, base64_length: int | None) -> str:
-    """The words that stand for an image or other payload: `[image/png, 12,345 bytes]`."""
-    if base64_length is None:
+def _marked(match: re.Match[str], media_type: str, least: int) -> str:
+    return media_marker(media_type, match[2]) if len(match[2]) >= least else match[0]
+
+
+def media_marker(media_type: str, data: str | None) -> str:
+    """The words that stand for an image or other payload given in base64: `[image/png, 12,345 bytes]`."""
+    if data is None:
         return f"[{media_type}]"
-    return f"[{media_type}, {base64_length * 3 // 4:,} bytes]"
+    return f"[{media_type}, {len(data.rstrip('=')) * 3 // 4:,} bytes]"
 
 
 _GLOBAL_ID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}", re.IGNORECASE)
@@ -255,4 +323,4 @@ _GLOBAL_ID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0
 
 def is_global_id(record_id: str) -> bool:
     """Whether an id holds a UUID and so names one record in the world (8 hex digits do not)."""
-    return _GLOBAL_ID.search(record_id) is not None
+    return len(record_id) >= 32 and _GLOBAL_ID.search(record_id) is not None  # noqa: PLR2004 - a UUID's digits
