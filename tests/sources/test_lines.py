@@ -79,6 +79,4 @@ def test_lines_can_be_read_again_in_another_order(tmp_path: Path) -> None:
     places = [Place(line.number, line.offset) for line in reversed(lines)]
     assert list(read_again(path, places)) == list(reversed(lines))
     path.write_bytes(b'{"n": 1}\n')
-    assert [line.record["n"] for line in read_again(path, places)] == [1] or not list(
-        read_again(path, places[:1])
-    )
+    assert [line.record["n"] for line in read_again(path, places)] == [1]
