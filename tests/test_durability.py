@@ -99,7 +99,8 @@ def test_a_second_import_waits_and_then_names_who_holds_the_lock(
     monkeypatch.setattr(door, "LOCK_SECONDS", 0.2)
     project.session("one", ("user", "Hello there"))
     with FileLock(project.root / ".cocoplus" / "recall.db.lock"):
-        holder = project.root / ".cocoplus" / "recall.db.holder"
+        holder = project.root / ".cocoplus" / "recall" / "import.holder"
+        holder.parent.mkdir()
         holder.write_text("process 4711, since 2026-11-30T12:00:00.000Z", encoding="utf-8")
         with project.open() as recall, pytest.raises(BusyError, match="4711") as caught:
             recall.import_sources()

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from cocorecall.errors import NotInitializedError, SourceConfigError
 
 NOT_INITIALIZED = "CocoPlus is not initialized. Run `$pod init` first."
-PHASES = ("not_started", "spec", "plan", "build", "test", "review", "shipped")
 IGNORED = ("recall.db", "recall.db-wal", "recall.db-shm", "recall.db.lock", "recall/")
 """What `.cocoplus/.gitignore` must name: the index, SQLite's side files, the lock, the receipts."""
 

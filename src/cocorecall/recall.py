@@ -139,7 +139,7 @@ class Recall:
     def _import_lock(self) -> Iterator[None]:
         from filelock import FileLock, Timeout  # noqa: PLC0415 - only writers lock
 
-        holder = self._place.lock_path.with_suffix(".holder")
+        holder = self._place.receipts / "import.holder"
         lock = FileLock(self._place.lock_path, timeout=LOCK_SECONDS, mode=0o600)
         try:
             lock.acquire()
@@ -151,6 +151,7 @@ class Recall:
             raise RecallError(f"Cannot write to {self._place.home}: {error.strerror or error}.") from error
         try:
             with contextlib.suppress(OSError):
+                holder.parent.mkdir(mode=0o700, exist_ok=True)
                 holder.write_text(f"process {os.getpid()}, since {self._now()}", encoding="utf-8")
             yield
         finally:
@@ -310,6 +311,8 @@ class Recall:
         """Store what was cited; a search neither fails nor waits for this."""
         import apsw  # noqa: PLC0415 - loaded by the search already
 
+        from cocorecall.index.schema import BUSY_TIMEOUT_MS  # noqa: PLC0415 - loaded too
+
         cited = [(h.session_id, h.turn_id, h.source_exists) for h in results.hits]
         connection, reader = self._connection, self._reader
         if connection is None or reader is None:
@@ -320,7 +323,7 @@ class Recall:
         except apsw.Error:
             return
         finally:
-            connection.set_busy_timeout(10_000)
+            connection.set_busy_timeout(BUSY_TIMEOUT_MS)
 
     @staticmethod
     def render(results: Results) -> str:

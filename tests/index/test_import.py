@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from cocorecall import Recall
 from cocorecall.errors import SourceConfigError
-from cocorecall.model import ImportReport
+from cocorecall.model import Event, ImportReport, SessionHead, Turn
 from projects import Project
 from transcripts import write_lines
 
@@ -82,6 +83,14 @@ def test_a_turn_that_comes_back_is_in_its_source_again(project: Project) -> None
     history(project, row(1, "one"), row(2, "two"))
     run(project)
     assert texts(project, CORTEX) == [(0, "one", True), (1, "two", True)]
+
+
+def test_a_turn_with_nothing_to_show_leaves_the_others_their_numbers(project: Project) -> None:
+    project.session("one", ("user", "first"), ("assistant", ""), ("user", "third"))
+    run(project)
+    assert texts(project, "one") == [(0, "first", True), (2, "third", True)]
+    with project.open() as recall:
+        assert recall.search("third").hits[0].turn_id == "one:2"
 
 
 def test_a_rewritten_turn_keeps_its_number(project: Project) -> None:
@@ -358,3 +367,57 @@ def test_a_turns_summary_is_its_first_sentence(project: Project) -> None:
         summaries = [row[0] for row in other.execute("SELECT summary FROM turns ORDER BY seq")]
     assert summaries[:2] == ["We load month by month.", "| ID | NAME |"]
     assert len(summaries[2]) <= 240
+
+
+class FaultyFormat:
+    """A format whose parser has a fault that no file should be able to cause."""
+
+    agent = "faulty"
+
+    def default_roots(self, _home: Path, _environ: Any) -> list[Path]:
+        return []
+
+    def group(self, _files: dict[str, Any]) -> list[Any]:
+        return []
+
+    def recognises(self, _transcript: Any, head: bytes) -> bool:
+        return b"faulty" in head
+
+    def parse(self, _transcript: Any) -> Iterator[Event]:
+        yield SessionHead("faulty", "faulty")
+        yield Turn("user", "read before the fault", timestamp="2026-11-01T00:00:00.000Z", time_source="own")
+        raise ZeroDivisionError("a fault")
+
+
+def test_a_parsers_fault_costs_its_file_and_keeps_what_was_read(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from cocorecall import sources
+    from cocorecall.index import importer
+
+    every = (FaultyFormat(), *sources.formats())
+    monkeypatch.setattr(importer, "formats", lambda: every)
+    monkeypatch.setattr(sources, "formats", lambda: every)
+    project.session("good", ("user", "sound words"))
+    (project.transcripts / "bad.json").write_text('{"faulty": 1}', encoding="utf-8")
+    report = run(project)
+    assert report.sessions_new == 2
+    assert [s.reason for s in report.skipped] == ["the faulty parser failed: ZeroDivisionError: a fault"]
+    assert texts(project, "faulty") == [(0, "read before the fault", True)]
+
+
+def test_status_answers_while_an_import_writes(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    import apsw
+
+    from cocorecall.index import schema
+
+    monkeypatch.setattr(schema, "BUSY_TIMEOUT_MS", 50)
+    project.session("one", ("user", "words"))
+    run(project)
+    writing = apsw.Connection(str(project.index))
+    writing.execute("BEGIN IMMEDIATE")
+    try:
+        with project.open() as recall:
+            assert recall.status().turns == 1
+    finally:
+        writing.close()

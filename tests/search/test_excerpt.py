@@ -141,3 +141,7 @@ def test_more_is_given_to_the_more_valuable() -> None:
 def test_what_one_hit_does_not_need_goes_to_the_others() -> None:
     grants = pack([Item(40, 20, 10.0), Item(40, 900, 5.0)], 1000)
     assert grants == [20, 900]
+
+
+def test_hits_without_a_score_share_alike() -> None:
+    assert pack([Item(40, 900, 0.0), Item(40, 900, 0.0)], 1000) == [460, 460]

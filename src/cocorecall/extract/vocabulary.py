@@ -10,7 +10,6 @@ Functions" (the AI_ family) and "SNOWFLAKE.CORTEX" (the older one), as of 2026-1
 from __future__ import annotations
 
 import builtins
-import re
 import sys
 
 SQL_KEYWORDS = frozenset(
@@ -176,7 +175,6 @@ _OBJECT_KINDS = (
     r"(?:dynamic |external |transient |temporary |semantic )?(?:tables?|views?)|schemas?|databases?|warehouses?"
     r"|roles?|streams?|stages?|pipes?|sequences?|file formats?|tasks?"
 )
-OBJECT_KINDS = re.compile(_OBJECT_KINDS, re.IGNORECASE)
 OBJECT_KIND_PATTERN = _OBJECT_KINDS
 
 

@@ -190,7 +190,7 @@ class Importer:
 
     def _import(self, found: Found) -> None:
         transcript = found.transcript
-        path = str(transcript.path)
+        path = transcript.location
         outcome = Outcome()
         self._counts["read"] += 1
         self._counts["bytes"] += sum(f.size for f in transcript.files)
@@ -207,6 +207,11 @@ class Importer:
         except OSError as error:
             outcome.state = "unreadable"
             outcome.skip(path, f"cannot be read: {error.strerror or error}")
+        except apsw.Error:
+            raise
+        except Exception as error:  # noqa: BLE001 - a parser's fault costs its file, never the import
+            outcome.state = "unreadable"
+            outcome.skip(path, f"the {outcome.agent} parser failed: {type(error).__name__}: {error}")
         self._skipped.extend(outcome.skipped)
         self._unknown.update(outcome.unknown)
         self._writer.save_transcript(

@@ -15,11 +15,8 @@ from cocorecall.analysis import Stemmer, calls_text
 from cocorecall.index.docs import MAX_SEQ, SEQ_BITS, doc_range, load_payload
 from cocorecall.index.filters import Filters, condition
 
-FIELDS = ("text", "calls", "tags")
-"""Columns of the full-text index, in order."""
-
 FIELD_WEIGHTS = (1.0, 0.4, 0.6)
-"""How much a word counts in each field, for the first stage's bm25 and for the ranking alike."""
+"""How much a word counts in each field of the full-text index (text, calls, tags), for the first stage's bm25 and for the ranking alike."""
 
 
 class Totals(NamedTuple):

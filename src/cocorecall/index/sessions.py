@@ -195,8 +195,8 @@ class SessionStore:
             self._db.execute("INSERT INTO turn_words (turn_words) VALUES ('integrity-check')")
         except apsw.CorruptError:
             return "The full-text index is damaged; `recall import --rebuild` derives it anew from the stored turns."
-        except apsw.ReadOnlyError:
-            return None
+        except (apsw.ReadOnlyError, apsw.BusyError):
+            return None  # FTS5 wants to write to check; an import that is writing is checked next time
         row = self._db.execute(
             "SELECT (SELECT count(*) FROM turns), (SELECT count(*) FROM turn_words_docsize)"
         ).fetchone()

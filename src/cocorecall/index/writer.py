@@ -165,8 +165,9 @@ class SessionWriter:
 
     def add(self, turn: Turn) -> None:
         """Take the transcript's next turn."""
-        self._pending.append(prepare(turn, self._position))
-        self._position += 1
+        position = self._position if turn.seq is None else max(turn.seq, self._position)
+        self._pending.append(prepare(turn, position))
+        self._position = position + 1
         if len(self._pending) >= self.BATCH:
             self.flush()
 

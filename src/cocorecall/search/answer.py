@@ -61,23 +61,6 @@ class Request(NamedTuple):
     weights: Weights = WEIGHTS
 
 
-class Candidate(NamedTuple):
-    """A hit before its excerpt is cut: the turn, the text that matched, and where.
-
-    Attributes:
-        field: `text`, `calls`, `tags`, or `context`.
-        body: the text of that field.
-        also_in: other sessions that hold the same turn.
-    """
-
-    ranked: Ranked
-    turn: TurnText
-    field: str
-    body: str
-    matches: tuple[Match, ...]
-    also_in: tuple[str, ...]
-
-
 def answer(request: Request, reader: IndexReader, *, now: datetime, phase: str | None) -> Results:
     """Answer one query. Deterministic in request, index and clock."""
     query, context = _understand(request, reader, now, phase)

@@ -340,15 +340,20 @@ def pack(items: Sequence[Packable], budget: int) -> list[int | None]:
 
 def _share_out(items: Sequence[Packable], grants: list[int | None], left: int) -> None:
     """Give what is left by value; what one hit does not need goes to the others."""
+    scored = any(item.value > 0 for item in items)
+
+    def worth(n: int) -> float:
+        return items[n].value if scored else 1.0
+
     while left > 0:
         open_ = [n for n, g in enumerate(grants) if g is not None and g < items[n].full]
-        total = sum(items[n].value for n in open_)
-        if not open_ or total <= 0:
+        if not open_:
             return
+        total = sum(map(worth, open_))
         before = left
         for n in open_:
             granted = grants[n] or 0
-            more = min(items[n].full - granted, max(1, int(before * items[n].value / total)), left)
+            more = min(items[n].full - granted, max(1, int(before * worth(n) / total)), left)
             grants[n] = granted + more
             left -= more
             if left <= 0:

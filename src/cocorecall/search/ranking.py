@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -641,8 +641,3 @@ def _merged(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def _span(bounds: tuple[int, int]) -> range:
     return range(bounds[0], bounds[1] + 1)
-
-
-def utc_now() -> datetime:
-    """The clock that a search uses unless it is given one."""
-    return datetime.now(UTC)
