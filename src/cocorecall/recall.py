@@ -390,7 +390,8 @@ class Recall:
     def _resolve_turn(self, wanted: str) -> tuple[str, int | None]:
         head, colon, tail = wanted.rpartition(":")
         if colon and tail.isdigit() and not self._store().find(wanted):
-            return self._resolve(head), int(tail)
+            # a citation names one session exactly, even where others share the agent's id
+            return head if self._store().is_session(head) else self._resolve(head), int(tail)
         return self._resolve(wanted), None
 
     def _resolve(self, wanted: str) -> str:
@@ -411,8 +412,8 @@ class Recall:
                 raise UsageError(
                     f"No session {wanted!r} is indexed.", "`recall search` prints the ids of sessions."
                 )
-            lines = "".join(f"\n  {_one_line(store.info(sid))}" for sid in found)
-        raise UsageError(f"{wanted!r} can mean {len(found)} sessions; write more of the id:", lines)
+            lines = "".join(f"\n  {_one_line(store.info(sid), shared=sid == wanted)}" for sid in found)
+        raise UsageError(f"{wanted!r} can mean {len(found)} sessions; write one of these ids:", lines)
 
     # --- sources -------------------------------------------------------------------------------------
 
@@ -591,5 +592,9 @@ def _read_holder(path: Path) -> str:
         return "another process"
 
 
-def _one_line(info: SessionInfo) -> str:
-    return f"{info.session_id}  {info.start_time[:10]}  {info.agent}  {info.title or info.cwd or ''}".rstrip()
+def _one_line(info: SessionInfo, *, shared: bool) -> str:
+    from cocorecall.index.sessions import FIRST  # noqa: PLC0415 - only for an ambiguous id
+
+    what = info.title or info.cwd or ""
+    session_id = info.session_id + (FIRST if shared else "")
+    return f"{session_id}  {info.start_time[:10]}  {info.agent}  {what}".rstrip()

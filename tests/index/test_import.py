@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cocorecall import Recall
-from cocorecall.errors import SourceConfigError
+from cocorecall.errors import SourceConfigError, UsageError
 from cocorecall.model import Event, ImportReport, SessionHead, Turn
 from projects import Project
 from transcripts import write_lines
@@ -167,8 +167,14 @@ def test_two_conversations_with_one_id_stay_apart(project: Project) -> None:
     assert run(project).sessions_new == 2
     with project.open() as recall:
         assert {recall.search(w).hits[0].session_id for w in ("deadlocks", "retention")} == {"same", "same~2"}
-        with pytest.raises(Exception, match="2 sessions"):
+        with pytest.raises(UsageError, match="2 sessions") as caught:
             recall.show("same")
+        assert "same~1  " in str(caught.value)
+        assert "same~2  " in str(caught.value)
+        for word in ("deadlocks", "retention"):
+            hit = recall.search(word).hits[0]
+            assert recall.show(hit.turn_id).turns[0].text == f"about {word}"
+        assert recall.show("same~1").session.session_id == "same"
     assert run(project, rebuild=True).sessions_new == 0
 
 

@@ -52,6 +52,10 @@ class IndexState:
     source_paths: dict[str, int]
 
 
+FIRST = "~1"
+"""Behind an id that several conversations share: the first; the others are stored with `~2`, `~3`, …"""
+
+
 class SessionStore:
     """Statements over whole sessions."""
 
@@ -63,15 +67,24 @@ class SessionStore:
 
     # --- finding one ---
 
+    def is_session(self, session_id: str) -> bool:
+        """Whether a session has exactly this id."""
+        return bool(self._all("SELECT 1 FROM sessions WHERE id = ?", (session_id,)))
+
     def find(self, wanted: str, most: int = 12) -> list[str]:
-        """Ids of the sessions that a person can mean: by full id, by the agent's own id, or by a prefix."""
+        """Ids of the sessions that a person can mean: by the agent's own id, by ours, or by a prefix.
+
+        Where several conversations share the agent's id, `ID~1` means the one that carries it unchanged.
+        """
+        if wanted.endswith(FIRST) and self.is_session(wanted.removesuffix(FIRST)):
+            return [wanted.removesuffix(FIRST)]
         exact = [
             str(r[0])
             for r in self._all("SELECT id FROM sessions WHERE native_id = ? ORDER BY number", (wanted,))
         ]
         if exact:
             return exact
-        if self._all("SELECT 1 FROM sessions WHERE id = ?", (wanted,)):
+        if self.is_session(wanted):
             return [wanted]
         return [
             str(r[0])
