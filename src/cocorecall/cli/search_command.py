@@ -8,7 +8,8 @@ import click
 
 from cocorecall.cli.command import Settings, common_options, pass_settings
 from cocorecall.cli.output import colored, on_terminal, print_json, print_text
-from cocorecall.model import Hit, Results
+from cocorecall.documents import search_document
+from cocorecall.model import Results
 from cocorecall.recall import Recall
 
 
@@ -53,7 +54,7 @@ def command(settings: Settings, /, words: tuple[str, ...], **options: Any) -> No
     with settings.open() as recall:
         results = recall.search(query, all=every, budget=budget, **options)
     if settings.json:
-        print_json("search", as_json(results))
+        print_json("search", search_document(results))
     elif on_terminal():
         from cocorecall.cli.search_terminal import print_results  # noqa: PLC0415 - loads rich
 
@@ -62,48 +63,6 @@ def command(settings: Settings, /, words: tuple[str, ...], **options: Any) -> No
         print_text(Recall.render(results))
     if options["explain"] and not settings.json:
         print_text(explained(results))
-
-
-def as_json(results: Results) -> dict[str, Any]:
-    """A search's document: the keys of the README's table."""
-    return {
-        "query": results.query,
-        "mode": results.mode,
-        "filters": dict(results.filters),
-        "total_turns": results.total_turns,
-        "total_sessions": results.total_sessions,
-        "returned": results.returned,
-        "budget": results.budget,
-        "tokens": results.tokens,
-        "results": [hit_as_json(hit) for hit in results.hits],
-        "words": [
-            {"word": w.word, "turns": w.turns, "sessions": w.sessions, "near": w.near} for w in results.words
-        ],
-        "notes": list(results.notes),
-    }
-
-
-_KEYS = (
-    "rank", "score", "field", "in_source", "session_id", "turn_id", "source_exists", "suggested_follow_up", "match",
-    "matched", "missed", "session_matches", "latest_turn_id", "speaker_role", "timestamp", "seq", "agent", "title",
-    "cwd", "phase_context", "source_path", "source_line", "text_hash", "text", "spans", "text_length", "highlights",
-    "tags", "also_in", "kind", "echo", "time_source",
-)  # fmt: skip
-
-
-def hit_as_json(hit: Hit) -> dict[str, Any]:
-    """One result of a search's document."""
-    out: dict[str, Any] = {key: getattr(hit, key) for key in _KEYS}
-    if hit.explanation:
-        out["explanation"] = {
-            "factors": {f.name: round(f.value, 6) for f in hit.explanation.factors},
-            "terms": [
-                {"term": t.term, "idf": round(t.idf, 6), "frequency": round(t.frequency, 6), "own": t.own,
-                 "score": round(t.score, 6)}
-                for t in hit.explanation.terms
-            ],
-        }  # fmt: skip
-    return out
 
 
 def explained(results: Results) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
 from typing import Any
 
 import click
 
 from cocorecall.cli.command import Settings, common_options, pass_settings
 from cocorecall.cli.output import colored, on_terminal, print_json, print_text
+from cocorecall.documents import session_document
 from cocorecall.model import SessionView
 
 _NUMBER = click.IntRange(min=0)
@@ -41,7 +41,7 @@ def command(settings: Settings, /, session_id: str, **options: Any) -> None:
     with settings.open() as recall:
         view = recall.show(session_id, **options)
     if settings.json:
-        print_json("show", as_json(view))
+        print_json("show", session_document(view))
     elif on_terminal():
         _print_on_terminal(view, full=full, color=colored(settings), pager=not no_pager)
     else:
@@ -49,18 +49,6 @@ def command(settings: Settings, /, session_id: str, **options: Any) -> None:
 
         by_line = options["before"] is not None or options["after"] is not None
         print_text(render(view, call_room=_PIPED_CALL if by_line and not full else None))
-
-
-def as_json(view: SessionView) -> dict[str, Any]:
-    """A session's document."""
-    return {
-        "session": asdict(view.session),
-        "query": view.query,
-        "turns": [asdict(turn) for turn in view.turns],
-        "omitted_after": view.omitted_after,
-        "shared_turns": view.shared_turns,
-        "shared_with": view.shared_with,
-    }
 
 
 def _print_on_terminal(view: SessionView, *, full: bool, color: bool, pager: bool) -> None:

@@ -13,6 +13,36 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from cocorecall.model.evidence import (
+        CitedTurn as CitedTurn,
+    )
+    from cocorecall.model.evidence import (
+        FacetKind as FacetKind,
+    )
+    from cocorecall.model.evidence import (
+        FacetReport as FacetReport,
+    )
+    from cocorecall.model.evidence import (
+        FacetValue as FacetValue,
+    )
+    from cocorecall.model.evidence import (
+        FixReport as FixReport,
+    )
+    from cocorecall.model.evidence import (
+        PreMortemReport as PreMortemReport,
+    )
+    from cocorecall.model.evidence import (
+        PreMortemView as PreMortemView,
+    )
+    from cocorecall.model.evidence import (
+        Repair as Repair,
+    )
+    from cocorecall.model.evidence import (
+        Timeline as Timeline,
+    )
+    from cocorecall.model.evidence import (
+        TimelineEvent as TimelineEvent,
+    )
     from cocorecall.model.reports import (
         CallView as CallView,
     )
@@ -118,6 +148,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "transcript": "Entity EvaluationResult Event Facet FunctionTouch KeyDecision MAX_TEXT OutcomeContract SessionHead Skipped StrategyUse TimeSource ToolCall ToolResult Turn TurnKind UnknownRecord",
+    "evidence": "CitedTurn FacetKind FacetReport FacetValue FixReport PreMortemReport PreMortemView Repair Timeline TimelineEvent",
     "results": "Explanation Factor Hit Results Span TermScore WordReport",
     "reports": "CallView ForgetReport ImportReport Progress SessionInfo SessionView SkippedInput SourceReport StatusReport TurnView",
 }
