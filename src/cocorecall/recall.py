@@ -114,7 +114,8 @@ class Recall:
             BusyError: another import holds the lock.
             SourceConfigError, IndexTooNewError, IndexDamagedError, RecallError: as they say.
         """
-        from cocorecall.index.importer import Importer  # noqa: PLC0415 - a search imports no parser
+        from cocorecall.evidence import read_vocabulary  # noqa: PLC0415 - a search imports no parser
+        from cocorecall.index.importer import Importer  # noqa: PLC0415 - likewise
         from cocorecall.index.schema import open_for_writing, plain_errors  # noqa: PLC0415
         from cocorecall.project import keep_out_of_git  # noqa: PLC0415
 
@@ -128,8 +129,8 @@ class Recall:
             try:
                 with plain_errors(self._place.index_path):
                     report = Importer(
-                        connection, sources, phases=read_phases(self._place), now=now, since=start, rebuild=rebuild,
-                        progress=progress,
+                        connection, sources, root=self._place.root, vocabulary=read_vocabulary(self._place.root),
+                        phases=read_phases(self._place), now=now, since=start, rebuild=rebuild, progress=progress,
                     ).run()  # fmt: skip
             finally:
                 connection.close()

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import apsw
 
+from cocorecall.evidence import AGENT, EvidenceFormat, Vocabulary, evidence_files
+from cocorecall.index.facet_import import FacetImport
 from cocorecall.index.writer import IndexWriter, SessionWriter, Tally, TranscriptState
 from cocorecall.model import (
     Event,
@@ -85,6 +87,8 @@ class Importer:
     Args:
         connection: open for writing; the caller holds the import lock.
         sources: the places to scan.
+        root: the project's folder, whose CocoPlus files are read too; None for the personal index.
+        vocabulary: the project's own words.
         phases: the project's phase history.
         now: ISO time of this import.
         since: ISO time; sessions that started before are left for later.
@@ -97,6 +101,8 @@ class Importer:
         connection: apsw.Connection,
         sources: Sequence[Source],
         *,
+        root: Path | None,
+        vocabulary: Vocabulary,
         phases: PhaseHistory,
         now: str,
         since: str | None = None,
@@ -106,6 +112,8 @@ class Importer:
         self._db = connection
         self._writer = IndexWriter(connection)
         self._sources = sources
+        self._root = root
+        self._facets = FacetImport(connection, vocabulary)
         self._phases = phases
         self._now = now
         self._since = since
@@ -140,6 +148,7 @@ class Importer:
             self._begin()
             if self._rebuild:
                 self._writer.rebuild_words()
+            self._facets.begin(sum(f.size for found in changed for f in found.transcript.files))
             for done, found in enumerate(changed, 1):
                 self._import(found)
                 self._commit_if_due()
@@ -149,6 +158,8 @@ class Importer:
         except BaseException:
             self._writer.rollback()
             raise
+        finally:
+            self._facets.close()
         return self._report(changed)
 
     # --- discovery ---
@@ -163,6 +174,16 @@ class Importer:
                     self._skipped.append(SkippedInput(str(item.path), item.reason))
                 else:
                     self._found.setdefault(item.location, Found(item, source, signature_of(item)))
+        if self._root is not None:
+            self._discover_evidence(self._root)
+
+    def _discover_evidence(self, root: Path) -> None:
+        beside = Source(".cocoplus", root, AGENT)
+        for item in evidence_files(root):
+            if isinstance(item, Unreadable):
+                self._skipped.append(SkippedInput(str(item.path), item.reason))
+            else:
+                self._found[item.location] = Found(item, beside, signature_of(item))
 
     def _known_transcripts(self) -> dict[str, tuple[str, str, int, str, str]]:
         rows = self._db.execute("SELECT path, signature, state, sessions, skipped, unknown FROM transcripts")
@@ -218,7 +239,9 @@ class Importer:
             path, str(found.source.folder), found.signature, outcome.stored(self._now)
         )
 
-    def _format_of(self, found: Found) -> TranscriptFormat | None:
+    def _format_of(self, found: Found) -> TranscriptFormat | EvidenceFormat | None:
+        if found.source.agent == AGENT and self._root is not None:
+            return EvidenceFormat(self._root)
         with found.transcript.path.open("rb") as file:
             head = file.read(HEAD_BYTES)
         agent = found.source.agent
@@ -228,7 +251,9 @@ class Importer:
                 return mine[0]
         return recognise(found.transcript, head)
 
-    def _import_events(self, found: Found, chosen: TranscriptFormat, outcome: Outcome) -> None:
+    def _import_events(
+        self, found: Found, chosen: TranscriptFormat | EvidenceFormat, outcome: Outcome
+    ) -> None:
         path = found.transcript.location
         running: _RunningSession | None = None
         complete = False
@@ -270,6 +295,11 @@ class Importer:
     # --- what a running session asks ---
 
     @property
+    def rebuild(self) -> bool:
+        """Whether everything is derived anew."""
+        return self._rebuild
+
+    @property
     def writer(self) -> IndexWriter:
         """The writes of this import."""
         return self._writer
@@ -296,15 +326,17 @@ class Importer:
     def _commit_if_due(self) -> None:
         if self._batch_turns >= BATCH_TURNS or time.monotonic() - self._batch_start >= BATCH_SECONDS:
             self._writer.commit()
+            self._facets.go_on()
             self._begin()
 
     def _finish(self, changed: list[Found]) -> None:
-        per_source = Counter(str(f.source.folder) for f in self._found.values())
+        per_source = Counter(str(f.source.folder) for f in self._found.values() if f.source.agent != AGENT)
         for source in self._sources:
             self._writer.save_source(str(source.folder), self._now, per_source[str(source.folder)])
         self._writer.set_meta("last_import", self._now)
         self._writer.commit()
-        if changed:
+        derived = self._facets.complete()
+        if changed or derived:
             self._writer.settle(self._tally.new)
 
     def _report(self, changed: list[Found]) -> ImportReport:
@@ -321,6 +353,8 @@ class Importer:
             bytes_read=self._counts["bytes"],
             skipped=tuple(self._skipped),
             unknown_records=dict(sorted(self._unknown.items())),
+            sql_statements=self._facets.statements,
+            sql_unparsed=self._facets.unparsed,
         )
 
 
@@ -388,7 +422,9 @@ class _RunningSession:
         )  # fmt: skip
         for folder in sorted(self._folders):
             index.add_folder(writer.session_id, folder)
-        index.write_facets(writer.session_id, writer.number, self.facets)
+        index.write_stated(writer.session_id, writer.number, self.facets, writer.seqs)
+        if writer.tally.new or writer.tally.changed or self.facets or self._importer.rebuild:
+            index.facets_are_due(writer.number)
         return writer.tally
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import apsw
 
 from cocorecall.index.docs import SEQ_BITS
-from cocorecall.index.writer import FACET_TABLES, IndexWriter
+from cocorecall.index.facet_rows import FACET_TABLES
+from cocorecall.index.writer import IndexWriter
 
 _UNKNOWN_TIME = "1970-01-01T00:00:00.000Z"
 
@@ -34,7 +35,7 @@ def carry_over(connection: apsw.Connection, tables: Sequence[str]) -> None:
         "UPDATE sessions SET (turn_count, chars) = (SELECT count(*), coalesce(sum(chars), 0) FROM turns"
         " WHERE turns.session_id = sessions.id)"
     )
-    writer.rebuild_words()
+    writer.rebuild_words(tags="tags")  # the first schema has no other
     writer.refresh_totals()
 
 

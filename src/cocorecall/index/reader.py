@@ -61,7 +61,12 @@ class SessionRow(NamedTuple):
 
 
 class TurnText(NamedTuple):
-    """A turn as a hit shows it."""
+    """A turn as a hit shows it.
+
+    Attributes:
+        tags: what the transcript attached and what was extracted.
+        said_tags: of these, what the transcript attached: words that a search may match.
+    """
 
     doc: int
     turn_id: str
@@ -73,6 +78,7 @@ class TurnText(NamedTuple):
     in_source: bool
     source_line: int | None
     tags: tuple[str, ...]
+    said_tags: tuple[str, ...]
     echo: bool
 
 
@@ -324,16 +330,16 @@ class IndexReader:
             KeyError: there is no such turn.
         """
         row = self._db.execute(
-            "SELECT id, seq, text, text_hash, text_length, time_source, in_source, source_line, tags, echo"
+            "SELECT id, seq, text, text_hash, text_length, time_source, in_source, source_line, tags, said_tags, echo"
             " FROM turns WHERE doc = ?", (doc,),
         ).fetchone()  # fmt: skip
         if row is None:
             raise KeyError(doc)
-        turn_id, seq, text, text_hash, length, time_source, in_source, line, tags, echo = row
-        names = tuple(t for t in tags.split(",") if t)
+        turn_id, seq, text, text_hash, length, time_source, in_source, line, tags, said, echo = row
         return TurnText(
-            doc, turn_id, seq, text, text_hash, length, time_source, bool(in_source), line, names, bool(echo)
-        )
+            doc, turn_id, seq, text, text_hash, length, time_source, bool(in_source), line,
+            tuple(filter(None, tags.split(","))), tuple(filter(None, said.split(","))), bool(echo),
+        )  # fmt: skip
 
     def calls_text(self, doc: int) -> str:
         """The searchable text of a turn's calls (`analysis.calls_text`)."""

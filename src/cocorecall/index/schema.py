@@ -12,7 +12,7 @@ import apsw
 
 from cocorecall.errors import BusyError, IndexDamagedError, IndexTooNewError, RecallError
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """`PRAGMA user_version` of an index that this program writes; the number of the newest migration."""
 
 BUSY_TIMEOUT_MS = 10_000

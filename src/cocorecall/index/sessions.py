@@ -11,7 +11,7 @@ from typing import Any
 import apsw
 
 from cocorecall.index.docs import doc_range
-from cocorecall.index.writer import FACET_TABLES
+from cocorecall.index.facet_rows import EXTRACTED_TABLES, FACET_TABLES
 from cocorecall.model import CallView, SessionInfo, SkippedInput
 
 
@@ -237,7 +237,7 @@ class SessionStore:
             cited = int(self._all("SELECT count(*) FROM citations WHERE session_id = ?", (session_id,))[0][0])
             for (doc,) in self._all("SELECT doc FROM turns WHERE doc BETWEEN ? AND ?", bounds):
                 self._db.execute("DELETE FROM turn_words WHERE rowid = ?", (doc,))
-            for table in ("turns", "tool_calls", "records", "copies"):
+            for table in ("turns", "tool_calls", "records", "copies", *FACET_TABLES, *EXTRACTED_TABLES):
                 self._db.execute(f"DELETE FROM {table} WHERE doc BETWEEN ? AND ?", bounds)
             for table in (*FACET_TABLES, "citations", "copies", "folders"):
                 self._db.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))

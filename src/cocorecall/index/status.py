@@ -5,7 +5,9 @@ from __future__ import annotations
 import stat
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
+from cocorecall.evidence import evidence_files
 from cocorecall.index.importer import signature_of
 from cocorecall.index.schema import SCHEMA_VERSION
 from cocorecall.index.sessions import IndexState, SessionStore
@@ -18,7 +20,7 @@ from cocorecall.sources.discovery import Unreadable, walk
 def report_status(place: Place, sources: Sequence[Source], store: SessionStore | None) -> StatusReport:
     """Look at the index, if there is one, and at what lies in the sources."""
     state = store.state() if store else None
-    lying, unreadable = _scan(sources)
+    lying, unreadable = _scan(sources, place.root)
     indexed = state.transcripts if state else {}
     waiting = sum(indexed.get(path, ("", 0))[0] != signature for path, signature in lying.items())
     gone = (
@@ -51,7 +53,7 @@ def report_status(place: Place, sources: Sequence[Source], store: SessionStore |
     )
 
 
-def _scan(sources: Sequence[Source]) -> tuple[dict[str, str], list[SkippedInput]]:
+def _scan(sources: Sequence[Source], root: Path | None) -> tuple[dict[str, str], list[SkippedInput]]:
     """Transcripts that lie in the sources, with their signatures, and what could not be looked at."""
     known = formats()
     lying: dict[str, str] = {}
@@ -64,12 +66,15 @@ def _scan(sources: Sequence[Source]) -> tuple[dict[str, str], list[SkippedInput]
                 unreadable.append(SkippedInput(str(item.path), item.reason))
             else:
                 lying.setdefault(item.location, signature_of(item))
+    for item in evidence_files(root) if root else ():
+        if isinstance(item, Unreadable):
+            unreadable.append(SkippedInput(str(item.path), item.reason))
+        else:
+            lying.setdefault(item.location, signature_of(item))
     return lying, unreadable
 
 
 def _is_gone(path: str) -> bool:
-    from pathlib import Path  # noqa: PLC0415
-
     return not Path(path).exists()
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,15 +17,10 @@ import orjson
 
 from cocorecall.analysis import calls_text, cues, index_text
 from cocorecall.index.docs import MAX_SEQ, SEQ_BITS, doc_range, load_payload, turn_id
+from cocorecall.index.facet_rows import FACET_TABLES, as_json, facet_row, insert_statement
 from cocorecall.model import (
-    Entity,
-    EvaluationResult,
     Facet,
-    FunctionTouch,
-    KeyDecision,
-    OutcomeContract,
     SessionHead,
-    StrategyUse,
     Turn,
 )
 
@@ -59,18 +54,11 @@ def prepare(turn: Turn, position: int) -> Prepared:
     """Hash a turn and serialize its calls."""
     text_hash = hashlib.sha256(turn.text.encode()).hexdigest()
     if turn.calls:
-        payloads = [None if c.payload is None else _json(c.payload) for c in turn.calls]
+        payloads = [None if c.payload is None else as_json(c.payload) for c in turn.calls]
         calls = calls_text((c.name, c.payload) for c in turn.calls)
     else:
         payloads, calls = [], ""
     return Prepared(turn, position, text_hash, payloads, calls, _content_key(turn, text_hash, payloads))
-
-
-def _json(value: Any) -> bytes:
-    try:
-        return orjson.dumps(value)
-    except TypeError:  # an integer beyond 64 bits, or a key that is no string
-        return orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS)
 
 
 def _content_key(turn: Turn, text_hash: str, payloads: Sequence[bytes | None]) -> bytes:
@@ -156,6 +144,7 @@ class SessionWriter:
                 self._by_hash.setdefault(turn.text_hash, deque()).append(turn)
         self._next_seq = max((k.seq for k in known), default=-1) + 1
         self._position = 0
+        self.seqs: dict[int, int] = {}
         self._pending: list[Prepared] = []
         self._calls: dict[str, tuple[int, int]] = {}
         self.first_time: str | None = None
@@ -188,6 +177,7 @@ class SessionWriter:
             if seq > MAX_SEQ:
                 continue
             placed.append((seq, prepared))
+            self.seqs[prepared.position] = seq
             if known is None:
                 fresh.append((seq, prepared))
             else:
@@ -278,9 +268,9 @@ class SessionWriter:
 _Row = tuple[Any, ...]
 _TURN_COLUMNS = (
     "id, session_id, speaker_role, seq, summary, text_hash, tags, doc, timestamp, time_source, zoned, kind,"
-    " echo, cues, in_source, native_id, source_line, chars, text_length, content_key, text, thinking"
+    " echo, cues, in_source, native_id, source_line, chars, text_length, content_key, text, thinking, said_tags"
 )
-_INSERT_TURN = f"INSERT INTO turns ({_TURN_COLUMNS}) VALUES ({','.join('?' * 22)})"
+_INSERT_TURN = f"INSERT INTO turns ({_TURN_COLUMNS}) VALUES ({','.join('?' * 23)})"
 _INSERT_WORDS = "INSERT INTO turn_words (rowid, text, calls, tags) VALUES (?, ?, ?, ?)"
 _INSERT_CALL = (
     "INSERT INTO tool_calls (session_id, name, payload, turn_id, doc, position, call_id, status, duration_ms)"
@@ -391,7 +381,7 @@ class IndexWriter:
         self.connection.execute(
             "UPDATE sessions SET start_time = ?, end_time = ?, phase_context = ?, source_path = ?, title = ?,"
             " summary = ?, cwd = ?, git_branch = ?, parent_id = ?, session_type = ?, shared_turns = ?,"
-            " shared_with = ?, imported_at = ?, entity_tags = ?,"
+            " shared_with = ?, imported_at = ?, said_entity_tags = ?,"
             " (turn_count, chars) = (SELECT count(*), coalesce(sum(chars), 0) FROM turns WHERE doc BETWEEN ? AND ?)"
             " WHERE id = ?",
             (start, end, phase, path, head.title, head.summary, head.cwd, head.git_branch,
@@ -474,16 +464,31 @@ class IndexWriter:
 
     # --- facets ---
 
-    def write_facets(self, session_id: str, number: int, facets: Sequence[Facet]) -> None:
-        """Replace the session's facets by those its transcript now states."""
+    def write_stated(
+        self, session_id: str, number: int, facets: Sequence[Facet], seqs: Mapping[int, int]
+    ) -> None:
+        """Replace what the session's transcript stated in so many words by what it states now.
+
+        Args:
+            session_id: the session.
+            number: its number.
+            facets: what is stated; `turn_seq` is the turn's place in the transcript.
+            seqs: the `seq` of the turn at each place.
+        """
         for table in FACET_TABLES:
-            self.connection.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))
+            self.connection.execute(f"DELETE FROM {table} WHERE session_id = ? AND stated", (session_id,))
         base = number << SEQ_BITS
         for facet in facets:
-            seq = facet.turn_seq
+            seq = None if facet.turn_seq is None else seqs.get(facet.turn_seq)
             where = (None, None) if seq is None else (turn_id(session_id, seq), base | seq)
-            statement, values = _facet_row(facet)
-            self.connection.execute(statement, (session_id, *where, *values))
+            table, values = facet_row(facet)
+            self.connection.execute(insert_statement(table, stated=True), (session_id, *where, *values))
+
+    def facets_are_due(self, number: int) -> None:
+        """Note that a session's turns are to be read for facets."""
+        self.connection.execute(
+            "UPDATE sessions SET facets_pending = 2 WHERE number = ? AND NOT facets_pending", (number,)
+        )
 
     # --- transcripts and sources ---
 
@@ -501,15 +506,19 @@ class IndexWriter:
 
     # --- care of the files ---
 
-    def rebuild_words(self) -> None:
-        """Derive the full-text index anew from stored turns; sources are not needed."""
+    def rebuild_words(self, tags: str = "said_tags") -> None:
+        """Derive the full-text index anew from stored turns; sources are not needed.
+
+        Args:
+            tags: the column of the tags that the transcript itself attaches.
+        """
         self.connection.execute("INSERT INTO turn_words (turn_words) VALUES ('delete-all')")
-        rows = self.connection.execute("SELECT doc, text, tags FROM turns ORDER BY doc")
+        rows = self.connection.execute(f"SELECT doc, text, {tags} FROM turns ORDER BY doc")
         while batch := [row for _, row in zip(range(SessionWriter.BATCH), rows, strict=False)]:
             calls = self._calls_between(batch[0][0], batch[-1][0])
             words = [
-                (doc, index_text(text), index_text(calls.get(doc, "")), index_text(tags))
-                for doc, text, tags in batch
+                (doc, index_text(text), index_text(calls.get(doc, "")), index_text(said))
+                for doc, text, said in batch
             ]
             self.connection.executemany(_INSERT_WORDS, words)
 
@@ -541,42 +550,6 @@ LARGE_IMPORT = 2_000
 """Turns from which on an import merges the whole full-text index (0.3 s for 100,000 turns)."""
 
 
-FACET_TABLES = (
-    "function_touches", "evaluation_results", "outcome_contracts", "strategy_usage", "key_decisions", "entities",
-)  # fmt: skip
-
-
-def _facet_row(facet: Facet) -> tuple[str, _Row]:
-    match facet:
-        case FunctionTouch():
-            return _insert("function_touches", "function_name, how, payload"), (
-                facet.function_name, facet.how, _json_text(facet.payload),
-            )  # fmt: skip
-        case EvaluationResult():
-            return _insert("evaluation_results", "metric, value, unit, threshold, payload"), (
-                facet.metric, facet.value, facet.unit, facet.threshold, _json_text(facet.payload),
-            )  # fmt: skip
-        case OutcomeContract():
-            return _insert("outcome_contracts", "function_name, outcome_type, status, payload"), (
-                facet.function_name, facet.outcome_type, facet.status, _json_text(facet.payload),
-            )  # fmt: skip
-        case StrategyUse():
-            return _insert("strategy_usage", "strategy_id"), (facet.strategy_id,)
-        case KeyDecision():
-            return _insert("key_decisions", "decision, role"), (facet.decision, facet.role)
-        case Entity():
-            return _insert("entities", "name, type, spelling"), (facet.name, facet.type, facet.spelling)
-
-
-def _insert(table: str, columns: str) -> str:
-    marks = ", ".join("?" * (3 + columns.count(",") + 1))
-    return f"INSERT INTO {table} (session_id, turn_id, doc, {columns}) VALUES ({marks})"
-
-
-def _json_text(value: Any) -> str | None:
-    return None if value is None else _json(value).decode()
-
-
 def _summary(turn: Turn) -> str:
     """The turn's first sentence; a tool's output has lines instead."""
     if turn.role == "tool":
@@ -592,11 +565,12 @@ _MAX_LINE = 240
 
 def _turn_row(session_id: str, base: int, seq: int, prepared: Prepared) -> _Row:
     turn = prepared.turn
+    tags = ",".join(turn.tags)
     return (
-        f"{session_id}:{seq}", session_id, turn.role, seq, _summary(turn), prepared.text_hash, ",".join(turn.tags),
+        f"{session_id}:{seq}", session_id, turn.role, seq, _summary(turn), prepared.text_hash, tags,
         base | seq, turn.timestamp, turn.time_source, turn.zoned, turn.kind, turn.echo, 0 if turn.role == "tool" else cues(turn.text), 1, turn.native_id, turn.line,
         len(turn.text) + len(prepared.calls_text), turn.text_length or len(turn.text), prepared.content_key,
-        turn.text, turn.thinking,
+        turn.text, turn.thinking, tags,
     )  # fmt: skip
 
 

@@ -41,6 +41,8 @@ class ImportReport:
         bytes_read: bytes of transcripts that were read.
         skipped: what was left out, by reason.
         unknown_records: records of a type that no parser knows, by type.
+        sql_statements: SQL statements that were read for what they touch.
+        sql_unparsed: of these, the ones that the grammar did not understand; they were read word by word.
         receipt: path of the receipt, or None where it could not be written.
     """
 
@@ -56,6 +58,8 @@ class ImportReport:
     bytes_read: int = 0
     skipped: tuple[SkippedInput, ...] = ()
     unknown_records: Mapping[str, int] = field(default_factory=dict)
+    sql_statements: int = 0
+    sql_unparsed: int = 0
     receipt: str | None = None
 
 

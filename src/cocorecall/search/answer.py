@@ -292,7 +292,7 @@ class _Composer:
         """Look where in the turn the words stand; the field that holds most of their weight is shown."""
         turn = self._reader.turn_text(chosen.ranked.turn.doc)
         best = ("text", turn.text, self._matches(turn.text))
-        others = [("calls", self._reader.calls_text(turn.doc)), ("tags", ", ".join(turn.tags))]
+        others = [("calls", self._reader.calls_text(turn.doc)), ("tags", ", ".join(turn.said_tags))]
         for name, body in others if chosen.ranked.holds else []:
             matches = self._matches(body) if body else []
             if _weight(matches) > _weight(best[2]) + 1e-9:
