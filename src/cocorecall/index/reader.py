@@ -13,6 +13,7 @@ import apsw
 
 from cocorecall.analysis import Stemmer, calls_text
 from cocorecall.index.docs import MAX_SEQ, SEQ_BITS, doc_range, load_payload
+from cocorecall.index.facets import FacetReader
 from cocorecall.index.filters import Filters, condition
 
 FIELD_WEIGHTS = (1.0, 0.4, 0.6)
@@ -94,6 +95,7 @@ class IndexReader:
         self._collected: Frequencies = {}
         connection.register_fts5_function("recall_frequencies", self._collect)
         self.stems = Stemmer(connection)
+        self.facets = FacetReader(connection)
 
     def _all(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         return self._db.execute(sql, values).fetchall()

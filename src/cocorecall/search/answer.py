@@ -13,7 +13,7 @@ from cocorecall.index.filters import Filters
 from cocorecall.index.reader import IndexReader, TurnRow, TurnText
 from cocorecall.model import Explanation, Hit, Results, WordReport
 from cocorecall.search.excerpt import Excerpt, Match, make_excerpt, pack, whole
-from cocorecall.search.follow_up import FollowUp
+from cocorecall.search.follow_up import FollowUp, Lead
 from cocorecall.search.matches import find_matches
 from cocorecall.search.query import Query, parse_query
 from cocorecall.search.ranking import WEIGHTS, Context, Plan, Ranked, Scorer, Weights, candidates, plan
@@ -277,6 +277,10 @@ class _Found(NamedTuple):
     matches: tuple[Match, ...]
 
 
+_NAMING_FILTERS = ("function", "entity", "metric", "stage")
+"""Filters whose values a follow-up must not repeat."""
+
+
 class _Composer:
     """Turns chosen turns into cited hits."""
 
@@ -286,7 +290,13 @@ class _Composer:
         self._scorer = scorer
         self._reader = reader
         self._units = [(t.unit, t.idf) for t in planned.terms]
-        self._follow_up = FollowUp(reader, planned)
+        asked = {s for t in planned.terms for s in t.unit.stems}
+        for name, values in request.shown_filters:
+            if name in _NAMING_FILTERS:
+                asked |= {
+                    s for value in values for u in parse_query(value, reader.stems).units for s in u.stems
+                }
+        self._follow_up = FollowUp(reader, reader.facets, asked, planned.totals.turns)
 
     def found(self, chosen: Chosen) -> _Found:
         """Look where in the turn the words stand; the field that holds most of their weight is shown."""
@@ -305,6 +315,10 @@ class _Composer:
     def _matches(self, body: str) -> list[Match]:
         return find_matches(body, self._units, self._reader.stems)
 
+    def _lead(self, found: _Found) -> Lead:
+        tools = self._reader.facets.tools_of(found.turn.doc) if found.field == "calls" else frozenset()
+        return Lead(found.turn.doc, found.body, found.chosen.ranked.session, tools)
+
     def hit(self, rank: int, found: _Found, excerpt: Excerpt) -> Hit:
         """A turn with its excerpt, cited."""
         ranked, turn, session = found.chosen.ranked, found.turn, found.chosen.ranked.session
@@ -320,7 +334,7 @@ class _Composer:
             session_id=session.session_id,
             turn_id=turn.turn_id,
             source_exists=Path(session.source_path).exists(),
-            suggested_follow_up=self._follow_up.sentence(found.body, ranked),
+            suggested_follow_up=self._follow_up.sentence(self._lead(found)),
             match=round(ranked.match, 4),
             matched=tuple(u.shown for u in detail.matched),
             missed=tuple(u.shown for u in detail.missed),
