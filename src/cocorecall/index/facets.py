@@ -47,8 +47,8 @@ KINDS = {
         "SELECT name AS value, type, doc FROM entities", "--entity", (("entities", "name", "1"),)
     ),
     "outcomes": Kind(
-        "SELECT function_name AS value, trim(coalesce(outcome_type, '') || ' ' || coalesce(status, '')) AS type, doc"
-        " FROM outcome_contracts WHERE outcome_type IS NOT NULL OR status IS NOT NULL",
+        "SELECT function_name AS value, trim(coalesce(outcome_type, '') || ' ' || status) AS type, doc"
+        " FROM outcome_contracts WHERE status IS NOT NULL",
         "--outcome-type",
     ),
     "metrics": Kind(
@@ -64,7 +64,7 @@ KINDS = {
         (("premortems", "stage_id", "1"),),
     ),
     "errors": Kind("SELECT normalized AS value, NULL AS type, doc FROM errors", None),
-    "tools": Kind("SELECT name AS value, NULL AS type, doc FROM tool_calls", "--tool"),
+    "tools": Kind("SELECT lower(name) AS value, NULL AS type, doc FROM tool_calls", "--tool"),
     "phases": Kind(
         "SELECT s.phase_context AS value, NULL AS type, t.doc FROM turns t JOIN sessions s ON s.number = t.doc >> 24",
         "--phase",
@@ -270,32 +270,6 @@ class FacetReader:
 
     def _meets(self, table: str, column: str, condition: str, name: str) -> bool:
         return bool(self._all(f"SELECT 1 FROM {table} WHERE {column} = ? AND {condition} LIMIT 1", (name,)))
-
-    # --- where a name occurs ---
-
-    def entities_of(self, doc: int) -> list[tuple[str, str, str]]:
-        """(name, type, spelling) of the entities of a turn."""
-        rows = self._all(
-            "SELECT name, type, coalesce(spelling, name) FROM entities WHERE doc = ? ORDER BY rowid", (doc,)
-        )
-        return [(str(n), str(t), str(s)) for n, t, s in rows]
-
-    def entity_tags(self, number: int) -> list[str]:
-        """The names that a session mentions most."""
-        rows = self._all("SELECT entity_tags FROM sessions WHERE number = ?", (number,))
-        return [name for name in str(rows[0][0]).split(",") if name] if rows else []
-
-    def tools_of(self, doc: int) -> frozenset[str]:
-        """Names of the tools that a turn calls."""
-        return frozenset(str(n) for (n,) in self._all("SELECT name FROM tool_calls WHERE doc = ?", (doc,)))
-
-    def sessions_of_entity(self, name: str, at_most: int) -> int:
-        """Sessions that mention an entity, counted over its first `at_most` mentions."""
-        row = self._all(
-            "SELECT count(DISTINCT doc >> 24) FROM (SELECT doc FROM entities WHERE name = ? LIMIT ?)",
-            (name, at_most),
-        )[0]
-        return int(row[0])
 
     # --- timeline, pre-mortems ---
 

@@ -14,7 +14,7 @@ from cocorecall.index.reader import IndexReader, TurnRow, TurnText
 from cocorecall.model import Explanation, Hit, Results, WordReport
 from cocorecall.search.excerpt import Excerpt, Match, make_excerpt, pack, whole
 from cocorecall.search.follow_up import FollowUp, Lead
-from cocorecall.search.matches import find_matches
+from cocorecall.search.matches import find_matches, passages
 from cocorecall.search.query import Query, parse_query
 from cocorecall.search.ranking import WEIGHTS, Context, Plan, Ranked, Scorer, Weights, candidates, plan
 from cocorecall.search.render import FOOTER, render_plain
@@ -290,17 +290,17 @@ class _Composer:
         self._scorer = scorer
         self._reader = reader
         self._units = [(t.unit, t.idf) for t in planned.terms]
+        named = [v for name, values in request.shown_filters if name in _NAMING_FILTERS for v in values]
         asked = {s for t in planned.terms for s in t.unit.stems}
-        for name, values in request.shown_filters:
-            if name in _NAMING_FILTERS:
-                asked |= {
-                    s for value in values for u in parse_query(value, reader.stems).units for s in u.stems
-                }
-        self._follow_up = FollowUp(reader, reader.facets, asked, planned.totals.turns)
+        asked |= {s for value in named for u in parse_query(value, reader.stems).units for s in u.stems}
+        self._named = [part for v in named for part in (v.partition(":")[2] or v, v.rpartition(".")[2])]
+        self._follow_up = FollowUp(reader, asked, planned.totals.turns)
 
     def found(self, chosen: Chosen) -> _Found:
         """Look where in the turn the words stand; the field that holds most of their weight is shown."""
         turn = self._reader.turn_text(chosen.ranked.turn.doc)
+        if not self._units:
+            return self._listed(chosen, turn)
         best = ("text", turn.text, self._matches(turn.text))
         others = [("calls", self._reader.calls_text(turn.doc)), ("tags", ", ".join(turn.said_tags))]
         for name, body in others if chosen.ranked.holds else []:
@@ -312,11 +312,22 @@ class _Composer:
             chosen, turn, field if matches or chosen.ranked.holds else "context", body, tuple(matches)
         )
 
+    def _listed(self, chosen: Chosen, turn: TurnText) -> _Found:
+        """A turn that meets the filters: shown where it names what they ask for, or from its beginning."""
+        matches = passages(turn.text, self._named)
+        if matches or (turn.text.strip() and not self._named):
+            return _Found(chosen, turn, "text", turn.text, tuple(matches))
+        calls = self._reader.calls_text(turn.doc)
+        in_calls = passages(calls, self._named)
+        if in_calls or not turn.text.strip():
+            return _Found(chosen, turn, "calls", calls, tuple(in_calls))
+        return _Found(chosen, turn, "text", turn.text, ())
+
     def _matches(self, body: str) -> list[Match]:
         return find_matches(body, self._units, self._reader.stems)
 
     def _lead(self, found: _Found) -> Lead:
-        tools = self._reader.facets.tools_of(found.turn.doc) if found.field == "calls" else frozenset()
+        tools = self._reader.entities.tools_of(found.turn.doc) if found.field == "calls" else frozenset()
         return Lead(found.turn.doc, found.body, found.chosen.ranked.session, tools)
 
     def hit(self, rank: int, found: _Found, excerpt: Excerpt) -> Hit:

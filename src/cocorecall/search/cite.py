@@ -7,12 +7,11 @@ from pathlib import Path
 
 from cocorecall.index.reader import IndexReader, SessionRow
 from cocorecall.model import CitedTurn
-from cocorecall.search.excerpt import Match, make_excerpt
+from cocorecall.search.excerpt import make_excerpt
 from cocorecall.search.follow_up import FollowUp, Lead
+from cocorecall.search.matches import passages
 from cocorecall.search.query import parse_query
 from cocorecall.search.tokens import estimate_tokens
-
-_MOST_MATCHES = 40
 
 
 class Citer:
@@ -26,7 +25,7 @@ class Citer:
     def __init__(self, reader: IndexReader, asked: Iterable[str] = ()) -> None:
         self._reader = reader
         stems = {s for text in asked for unit in parse_query(text, reader.stems).units for s in unit.stems}
-        self._follow_up = FollowUp(reader, reader.facets, stems, reader.totals().turns)
+        self._follow_up = FollowUp(reader, stems, reader.totals().turns)
         self._sessions: dict[int, SessionRow] = {}
 
     def cite(
@@ -44,13 +43,13 @@ class Citer:
         session = self._session(doc >> 24)
         row = self._reader.turn_rows([(doc, doc)])[doc]
         body, field = self._body(doc, turn.text, focus, field)
-        excerpt = make_excerpt(body, _matches(body, focus), budget=room, cost=estimate_tokens)
+        excerpt = make_excerpt(body, passages(body, focus), budget=room, cost=estimate_tokens)
         return CitedTurn(
             session_id=session.session_id,
             turn_id=turn.turn_id,
             source_exists=Path(session.source_path).exists(),
             suggested_follow_up=self._follow_up.sentence(
-                Lead(doc, body, session, self._reader.facets.tools_of(doc))
+                Lead(doc, body, session, self._reader.entities.tools_of(doc))
             ),
             seq=turn.seq,
             speaker_role=row.role,
@@ -73,24 +72,9 @@ class Citer:
         return self._sessions[number]
 
     def _body(self, doc: int, text: str, focus: Sequence[str], field: str | None) -> tuple[str, str]:
-        if field == "text" or (field is None and (_matches(text, focus) or (text.strip() and not focus))):
+        if field == "text" or (field is None and (passages(text, focus) or (text.strip() and not focus))):
             return text, "text"
         calls = self._reader.calls_text(doc)
-        if calls and (field == "calls" or not text.strip() or _matches(calls, focus)):
+        if calls and (field == "calls" or not text.strip() or passages(calls, focus)):
             return calls, "calls"
         return text, "text"
-
-
-def _matches(body: str, focus: Sequence[str]) -> list[Match]:
-    """Where the passages stand; earlier ones weigh more."""
-    lowered = (
-        body.lower() if body.isascii() else "".join(c.lower() if len(c.lower()) == 1 else c for c in body)
-    )
-    found: list[Match] = []
-    for n, passage in enumerate(focus):
-        wanted = passage.lower()
-        at = lowered.find(wanted) if wanted else -1
-        while at >= 0 and len(found) < _MOST_MATCHES:
-            found.append(Match(at, at + len(wanted), n, float(len(focus) - n)))
-            at = lowered.find(wanted, at + len(wanted))
-    return sorted(found)

@@ -77,12 +77,9 @@ def _filter(kind: str, counted: Counted) -> str | None:
         return f"{option} {shlex.quote(f'{counted.type}:{value}')}"
     if kind == "outcomes":
         words = (counted.type or "").split()
-        status = words[-1:] if words and words[-1] in ("pass", "fail", "stale", "absent") else []
-        tier = words[: len(words) - len(status)]
         parts = [f"--function {shlex.quote(value)}"]
-        parts += [f"--outcome-type {shlex.quote(' '.join(tier))}"] if tier else []
-        parts += [f"--outcome-status {status[0]}"] if status else []
-        return " ".join(parts)
+        parts += [f"--outcome-type {shlex.quote(' '.join(words[:-1]))}"] if words[:-1] else []
+        return " ".join([*parts, f"--outcome-status {shlex.quote(words[-1])}"])
     return f"{option} {shlex.quote(value)}"
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from cocorecall.analysis import fold
-from cocorecall.index.facets import FacetReader
 from cocorecall.index.reader import IndexReader, SessionRow
 from cocorecall.search.query import STOP_WORDS, Unit, parse_query
 from cocorecall.search.ranking import LIGHT_WORDS
@@ -61,14 +60,13 @@ class FollowUp:
 
     Args:
         reader: the open index.
-        facets: likewise.
         asked: the stems of what was asked; a follow-up never repeats it.
         turns: turns of the whole index.
     """
 
-    def __init__(self, reader: IndexReader, facets: FacetReader, asked: Iterable[str], turns: int) -> None:
+    def __init__(self, reader: IndexReader, asked: Iterable[str], turns: int) -> None:
         self._reader = reader
-        self._facets = facets
+        self._entities = reader.entities
         self._turns = max(1, turns)
         self._asked = set(asked)
         self._given: set[str] = set()
@@ -92,11 +90,11 @@ class FollowUp:
 
     def _best_entity(self, lead: Lead) -> str | None:
         """The turn's entity that the fewest other sessions share, kinds that lead on best first."""
-        entities = [e for e in self._facets.entities_of(lead.doc) if e[1] in _RANK]
+        entities = [e for e in self._entities.entities_of(lead.doc) if e[1] in _RANK]
         entities.sort(key=lambda e: (_RANK[e[1]], e[0]))
         found = []
         for name, kind, spelling in entities[:_LOOKED_THROUGH]:
-            sessions = self._facets.sessions_of_entity(name, _COUNTED)
+            sessions = self._entities.sessions_of_entity(name, _COUNTED)
             if sessions > 1:
                 found.append((spelling in self._given, _RANK[kind], sessions, name, spelling))
         for *_, name, spelling in sorted(found)[:_TRIED]:
@@ -107,10 +105,10 @@ class FollowUp:
 
     def _best_of_session(self, lead: Lead) -> str | None:
         """What the session is about most, where the turn itself names nothing that leads on."""
-        names = self._facets.entity_tags(lead.session.number)[:_LOOKED_THROUGH]
+        names = self._entities.entity_tags(lead.session.number)[:_LOOKED_THROUGH]
         names.sort(key=lambda name: name in self._given)
         for name in names[:_TRIED]:
-            if self._facets.sessions_of_entity(name, _COUNTED) > 1 and self._leads_on(name, lead):
+            if self._entities.sessions_of_entity(name, _COUNTED) > 1 and self._leads_on(name, lead):
                 return name
         return None
 

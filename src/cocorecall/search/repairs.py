@@ -7,7 +7,6 @@ that ended one is the next call of the same kind in its session, alike in its wo
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -63,11 +62,9 @@ def find_repairs(reader: IndexReader, error: str, *, budget: int | None) -> FixR
     normalized = normalize_error(_essential(error))
     failures, notes = _occurrences(facets, error, normalized)
     solutions = [_solve(facets, f) for f in failures[:_LOOKED_AT]]
-    # one session that stumbles five times over one thing shows it once
-    solved = _once_a_session([s for s in solutions if s.succeeded])
-    unsolved = _once_a_session(
-        [s for s in solutions if not s.succeeded], {s.failure.doc >> 24 for s in solved}
-    )
+    solved = _from_the_first([s for s in solutions if s.succeeded])
+    ended = {s.failure.doc >> 24 for s in solved}
+    unsolved = _from_the_first([s for s in solutions if not s.succeeded and s.failure.doc >> 24 not in ended])
     draft = FixReport(
         error, normalized, len(failures), sum(1 for s in solutions if s.succeeded), budget, 0, (), notes
     )
@@ -100,15 +97,16 @@ def _occurrences(facets: FacetReader, error: str, normalized: str) -> tuple[list
     )
 
 
-def _once_a_session(solutions: list[_Solution], seen: Sequence[int] | set[int] = ()) -> list[_Solution]:
-    done = set(seen)
-    out = []
+def _from_the_first(solutions: list[_Solution]) -> list[_Solution]:
+    """Several failures that one call ended are one repair, told from the first of them."""
+    first: dict[tuple[int, int | None, int | None], _Solution] = {}
     for solution in solutions:
-        number = solution.failure.doc >> 24
-        if number not in done:
-            done.add(number)
-            out.append(solution)
-    return out
+        call = solution.succeeded
+        key = (solution.failure.doc >> 24, call.doc if call else None, call.position if call else None)
+        known = first.get(key)
+        if known is None or solution.failure.doc < known.failure.doc:
+            first[key] = solution
+    return list(first.values())
 
 
 def _solve(facets: FacetReader, failure: Failure) -> _Solution:
