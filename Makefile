@@ -28,6 +28,10 @@ demo: $(VENV)/installed
 	$(call recall, import)
 	$(call recall, search why did we set the threshold to 0.85)
 	$(call recall, show 0d60:19 --around 1)
+	$(call recall, search --function score_lead --outcome-status fail)
+	$(call recall, timeline score_lead --budget 500)
+	$(call recall, fix 002003 --budget 600)
+	$(call recall, premortems --status open)
 	$(call recall, status)
 	@printf '\nNow you: cd %s && ../%s/recall search dedupe_orders merge key\n' $(DEMO) $(BIN)
 

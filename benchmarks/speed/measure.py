@@ -68,11 +68,26 @@ def plain_loop(folder: Path, database: Path) -> float:
     return time.perf_counter() - start
 
 
+WITHOUT_FACETS = """
+from cocorecall import Recall
+from cocorecall.index.facet_import import FacetImport
+FacetImport.begin = lambda self, size: None
+FacetImport.go_on = lambda self: None
+FacetImport.complete = lambda self: 0
+Recall.open(".").import_sources()
+"""
+
+
 def run(project: Path, *args: str) -> tuple[float, float]:
     """(seconds, peak megabytes) of one `recall` process."""
+    return timed(project, [sys.executable, "-m", "cocorecall", *args])
+
+
+def timed(project: Path, command: list[str]) -> tuple[float, float]:
+    """(seconds, peak megabytes) of one process."""
     before = time.perf_counter()
     process = subprocess.Popen(
-        [sys.executable, "-m", "cocorecall", *args],
+        command,
         cwd=project,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -81,7 +96,7 @@ def run(project: Path, *args: str) -> tuple[float, float]:
     process.returncode = os.waitstatus_to_exitcode(status)
     seconds = time.perf_counter() - before
     if process.returncode:
-        raise SystemExit(f"recall {' '.join(args)} ended with {process.returncode}")
+        raise SystemExit(f"{' '.join(command)} ended with {process.returncode}")
     return seconds, usage.ru_maxrss / 1024
 
 
@@ -166,12 +181,13 @@ def main() -> None:
         rows.append((name, value))
         print(f"| {name} | {value} |", flush=True)
 
-    plain_runs, first_runs = [], []
+    plain_runs, first_runs, bare_runs = [], [], []
     for _ in range(3 if args.sessions <= 5000 else 1):
         database = args.folder / "plain.db"
         for side in ("", "-wal", "-shm"):
             Path(f"{database}{side}").unlink(missing_ok=True)
         plain_runs.append(plain_loop(corpus, database))
+        bare_runs.append(timed(new_project(args.folder, corpus), [sys.executable, "-c", WITHOUT_FACETS])[0])
         first_runs.append(run(new_project(args.folder, corpus), "import"))
     project = args.folder / "project"
     plain, first = statistics.median(plain_runs), statistics.median(f[0] for f in first_runs)
@@ -180,6 +196,8 @@ def main() -> None:
         "first import",
         f"{first:.2f} s, {first / plain:.2f} times the plain loop, {max(f[1] for f in first_runs):.0f} MB",
     )
+    bare = statistics.median(bare_runs)
+    row("the same without facets", f"{bare:.2f} s: facets take {first / bare:.2f} times that")
     row("import, nothing changed", f"{median(args.repeat, lambda: run(project, 'import'))[0]:.3f} s")
 
     def grown(turn: int) -> tuple[float, float]:

@@ -72,6 +72,11 @@ def summary(report: ImportReport) -> str:
         f"Read {report.transcripts_read:,} of {counted(report.transcripts, 'transcript')}.",
     ]
     lines += _skipped(report)
+    if report.sql_unparsed:
+        lines.append(
+            f"SQL: {counted(report.sql_statements, 'statement')},"
+            f" {report.sql_unparsed:,} of them not in Snowflake's grammar, read word by word."
+        )
     if report.unknown_records:
         kinds = ", ".join(f"{name} ({n:,})" for name, n in list(report.unknown_records.items())[:10])
         lines.append(f"Record types not known: {kinds}.")
