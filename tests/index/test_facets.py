@@ -134,6 +134,17 @@ def test_a_second_process_finds_the_same_as_the_first(
     assert (alone.sql_statements, shared.sql_statements) == (3, 3)
 
 
+def test_what_lies_in_the_project_is_not_run(busy: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("orjson", "apsw", "sqlglot", "cocorecall"):
+        (busy.root / f"{name}.py").write_text(f"open({str(busy.root / 'ran')!r}, 'w')\n", encoding="utf-8")
+    monkeypatch.chdir(busy.root)
+    monkeypatch.setattr(facet_import, "LARGE_IMPORT", 0)
+    with busy.open() as recall:
+        recall.import_sources()
+    assert not (busy.root / "ran").exists()
+    assert rows(busy)["function_touches"]
+
+
 def test_a_grown_session_keeps_its_facets_once(busy: Project) -> None:
     read(busy, "import")
     before = rows(busy)

@@ -115,7 +115,8 @@ def _start() -> subprocess.Popen[bytes] | None:
     }
     try:
         return subprocess.Popen(
-            [sys.executable, "-m", "cocorecall.index.facet_worker"],
+            # -P: what lies in the project's folder is never imported
+            [sys.executable, "-P", "-m", "cocorecall.index.facet_worker"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environ,
             creationflags=_CREATE_NO_WINDOW if sys.platform == "win32" else 0,
         )  # fmt: skip

@@ -198,6 +198,10 @@ class SessionStore:
     def _count(self, table: str) -> int:
         return int(self._all(f"SELECT count(*) FROM {table}")[0][0])
 
+    def facets_pending(self) -> int:
+        """Sessions whose turns have not been read for facets yet."""
+        return int(self._all("SELECT count(*) FROM sessions WHERE facets_pending")[0][0])
+
     def free_bytes(self) -> int:
         """Bytes of unused pages in the database file."""
         return int(self._db.pragma("freelist_count")) * int(self._db.pragma("page_size"))

@@ -100,6 +100,8 @@ def _problems(
     if store is not None:
         words = store.words_problem()
         found += [words] if words else []
+        due = store.facets_pending()
+        found += [f"{due:,} sessions are not read for facets yet; `recall import` reads them."] if due else []
         found += _open_to_others(place)
     return tuple(found)
 

@@ -17,7 +17,7 @@ _LOOKED_THROUGH = 24
 """Names of a text that are considered."""
 _TRIED = 6
 """Of these, how many are looked up."""
-_COUNTED = 400
+_COUNTED = 150
 """Mentions of an entity over which its sessions are counted: beyond that it separates nothing."""
 
 _RANK = {

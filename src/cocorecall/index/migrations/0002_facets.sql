@@ -28,6 +28,9 @@ CREATE INDEX outcome_contracts_by_doc ON outcome_contracts (doc);
 CREATE INDEX strategy_usage_by_doc ON strategy_usage (doc);
 CREATE INDEX key_decisions_by_doc ON key_decisions (doc);
 CREATE INDEX entities_by_doc ON entities (doc);
+-- which sessions share a name is asked for every hit of a search: the index alone answers it
+DROP INDEX entities_by_name;
+CREATE INDEX entities_by_name ON entities (name, doc);
 CREATE INDEX function_touches_stated ON function_touches (session_id) WHERE stated;
 CREATE INDEX evaluation_results_stated ON evaluation_results (session_id) WHERE stated;
 CREATE INDEX outcome_contracts_stated ON outcome_contracts (session_id) WHERE stated;
