@@ -14,7 +14,7 @@ define recall
 @cd $(DEMO) && PAGER=cat ../$(BIN)/recall $(1)
 endef
 
-.PHONY: demo test lint bench lock clean
+.PHONY: demo test lint bench fuzz lock clean
 
 $(VENV)/installed: requirements-dev.lock pyproject.toml
 	$(PYTHON) -m venv --clear $(VENV)
@@ -46,6 +46,12 @@ lint: $(VENV)/installed
 
 bench: $(VENV)/installed
 	$(BIN)/python benchmarks/speed/measure.py
+
+# Coverage-guided fuzzing of every parser, for SECONDS each; what it finds becomes a test in fuzz/corpus.
+SECONDS ?= 60
+fuzz: $(VENV)/installed
+	$(PIP) install 'atheris>=3,<4'
+	$(BIN)/python fuzz/run.py --seconds $(SECONDS)
 
 # Needs `uv`; everything else installs from the lock file with pip alone.
 lock:

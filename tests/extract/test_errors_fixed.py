@@ -47,7 +47,17 @@ def test_codes_and_types_tell_errors_apart(one: str, other: str) -> None:
     assert normalize_error(one) != normalize_error(other)
 
 
-@given(st.text(max_size=300))
+@given(
+    st.one_of(
+        st.text(max_size=300),
+        st.lists(
+            st.sampled_from(
+                ["`", "'", "HTTP 404", "exit code 2", "E1234", "a/b.py", "DB.T", " ", "12", "0xff"]
+            ),
+            max_size=20,
+        ).map("".join),
+    )
+)
 def test_normalizing_twice_changes_nothing(text: str) -> None:
     once = normalize_error(text)
     assert normalize_error(once) == once

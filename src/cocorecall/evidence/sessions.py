@@ -203,7 +203,7 @@ def _strategy(text: str, stem: str) -> _Pieces:
 def _contract_pieces(relative: str, text: str, companions: Mapping[str, Path]) -> _Pieces:
     if relative == CONTRACT_EVIDENCE:
         records, skipped = parse_evidence(text)
-        slices = dict(_members(text))
+        slices = dict(_members(text)) if records else {}
         pieces = [
             _Piece(
                 slices[r.function_name][1],

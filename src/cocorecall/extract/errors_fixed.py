@@ -22,7 +22,7 @@ _PATH = re.compile(
 _QUOTED = re.compile(r"'[^'\n]{1,300}'|\"[^\"\n]{1,300}\"|`[^`\n]{1,300}`|‘[^’\n]{1,300}’|“[^”\n]{1,300}”")
 _DOTTED = re.compile(r"\b[A-Z_][A-Z0-9_$]*(?:\.[A-Z_][A-Z0-9_$]*)+\b")
 _CODE = re.compile(
-    r"(?<![\w.-])\d{6}(?: \([0-9A-Z]{5}\))?|\b(?:SQLSTATE|errno|exit code|exit status|HTTP)[ :=]*[0-9A-Z]{1,5}\b|\b[A-Z]{1,3}\d{3,5}\b"
+    r"(?<![\w.-])\d{6}(?: \([0-9A-Z]{5}\))?|\b(?i:SQLSTATE|errno|exit code|exit status|HTTP)[ :=]*[0-9A-Za-z]{1,5}\b|\b[A-Z]{1,3}\d{3,5}\b"
 )
 _HEX = re.compile(r"\b0x[0-9a-f]+\b|\b[0-9a-f]{12,64}\b", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w\x00])[-+]?\d[\d,]*(?:\.\d+)?(?![\w\x00])")
@@ -35,13 +35,25 @@ def normalize_error(text: str) -> str:
     Ids, times, paths, quoted and dotted names and numbers become `<…>`; error codes, SQLSTATEs and exception
     types stay. Normalizing twice changes nothing.
     """
+    plain = text[:_LONGEST_NORMALIZED].replace("\x00", " ")
+    for _ in range(_MOST_ROUNDS):  # quotes in quotes: what one round leaves, the next one takes
+        before, plain = plain, _without_particulars(plain)
+        if plain == before:
+            break
+    return plain
+
+
+_MOST_ROUNDS = 100
+
+
+def _without_particulars(text: str) -> str:
     kept: list[str] = []
 
     def keep(match: re.Match[str]) -> str:
         kept.append(match[0])
         return f"\x00{len(kept) - 1}\x00"
 
-    plain = text[:_LONGEST_NORMALIZED].replace("\x00", " ")
+    plain = text
     for pattern, mark in ((_UUID, "<id>"), (_TIME, "<time>")):
         plain = pattern.sub(mark, plain)
     plain = _CODE.sub(keep, plain)
