@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from cocorecall.index.sessions import SessionStore
     from cocorecall.model import (
         ForgetReport,
+        Hit,
         ImportReport,
         Progress,
         Results,
@@ -355,6 +356,13 @@ class Recall:
         from cocorecall.search.render import render_plain  # noqa: PLC0415
 
         return render_plain(results)
+
+    @staticmethod
+    def citation_line(hit: Hit) -> str:
+        """A hit's line of the plain form: rank, turn, who, when, whether the source is there, what is next."""
+        from cocorecall.search.render import citation_line  # noqa: PLC0415
+
+        return citation_line(hit)
 
     @staticmethod
     def join_spans(text: str, spans: Sequence[tuple[int, int]]) -> str:
