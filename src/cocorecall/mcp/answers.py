@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cocorecall.documents import search_document
+from cocorecall.documents import hit_document, search_document
 from cocorecall.mcp.quoting import Part, Quote, fenced, reads_like_an_instruction
 from cocorecall.model import Hit, Results, WordReport
 from cocorecall.recall import Recall
@@ -48,11 +48,9 @@ def quoting_document(
     } | dict(content)
 
 
-def document_tokens(document: Any, *, enough: int) -> int:
-    """What a document costs as JSON; where it is far from `enough`, about."""
-    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
-    # no text costs more than a token a character, ids and hashes about one for two
-    return len(text) // 2 if len(text) < enough else Recall.estimate_tokens(text)
+def document_tokens(document: Any) -> int:
+    """What a document costs as JSON, written with spaces as many clients do."""
+    return Recall.estimate_tokens(json.dumps(document, ensure_ascii=False))
 
 
 FLAG = ", reads like an instruction"
@@ -85,6 +83,9 @@ def search_answer(
     room = budget - _NOTICE_TOKENS - _TAG_TOKENS * (budget // _USUAL_HIT)
     while True:
         results = _document_sized(ask(max(1, room)), budget)
+        if results is None:
+            room = room * 3 // 4
+            continue
         answer = _search_answer(results, budget=budget, cursor=cursor, skipped=skipped)
         over = answer.document["tokens"] - budget
         if over <= 0:
@@ -95,19 +96,39 @@ def search_answer(
         room -= over + 5
 
 
-_NOTICE_TOKENS, _TAG_TOKENS, _USUAL_HIT = 55, 14, 115
+_NOTICE_TOKENS, _TAG_TOKENS, _USUAL_HIT = 48, 12, 125
 
 
-def _document_sized(results: Results, budget: int) -> Results:
-    """The answer without the last hits, where the document would be too long with them."""
+def _document_sized(results: Results, budget: int) -> Results | None:
+    """The answer with a document that is not too long; None where not even its first hit fits.
+
+    Where a word stands in a turn hundreds of times, the first places tell enough; what is still too much is left
+    to the next page.
+    """
     most = max(MOST_DOCUMENT, budget)
-    document = search_document(results)
-    total = 500 + document_tokens(document["words"], enough=most)
-    for n, hit in enumerate(document["results"]):
-        total += document_tokens(hit, enough=most // 4)
-        if total > most and n:
-            return replace(results, hits=results.hits[:n], returned=n)
-    return results
+    hits = [_hit_tokens(hit) for hit in results.hits]
+    room = most - _DOCUMENT_TOKENS - document_tokens(search_document(replace(results, hits=()))["words"])
+    if sum(hits) > room:
+        results = replace(
+            results, hits=tuple(replace(h, highlights=h.highlights[:MOST_HIGHLIGHTS]) for h in results.hits)
+        )
+        hits = [_hit_tokens(hit) for hit in results.hits]
+    kept = len(hits)
+    while kept and sum(hits[:kept]) > room:
+        kept -= 1
+    if hits and not kept:
+        return None
+    return replace(results, hits=results.hits[:kept], returned=kept)
+
+
+def _hit_tokens(hit: Hit) -> int:
+    return document_tokens(hit_document(hit))
+
+
+_DOCUMENT_TOKENS = 400
+"""What a document costs beside its hits and words."""
+MOST_HIGHLIGHTS = 20
+"""Most places of matches that a long document names of a turn."""
 
 
 def _headed(results: Results, budget: int) -> Results:

@@ -13,6 +13,7 @@ from cocorecall.documents import document, session_document
 from cocorecall.mcp.answers import (
     FLAG,
     MOST_DOCUMENT,
+    MOST_HIGHLIGHTS,
     Answer,
     document_tokens,
     quoting_document,
@@ -31,7 +32,7 @@ _TURN_TOKENS = 16
 _LEAST = 24
 """Tokens below which a part is not begun any more."""
 _CHARS_PER_TOKEN = 12
-_GAP_TOKENS = 22
+_SPAN_TOKENS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,8 @@ class Page:
     def _add(self, turn: TurnView) -> None:
         first = self._start if turn.seq == self._start.seq else Position(turn.seq)
         head = Recall.estimate_tokens(turn_head(turn)) + _TURN_TOKENS
-        facts = document_tokens(document(replace(turn, text="", thinking="", calls=())), enough=600) + 20
+        bare = replace(turn, text="", thinking="", calls=(), spans=(), highlights=())
+        facts = document_tokens(document(bare)) + 20
         if self._turns and (self._room < head + _LEAST or self._document_room < facts + _LEAST):
             self.next = first
             return
@@ -162,19 +164,22 @@ class Page:
         if room < _LEAST and not nothing_yet:
             self.next = start
             return
-        kept, end = _within(text, _behind(spans, start.at), max(room, _LEAST))
+        kept, end = _within(
+            text, _behind(spans, start.at), room=max(self._room, _LEAST), document_room=max(self._document_room, 300)
+        )
         if end is not None:
             self.next = Position(start.seq, start.part, end)
         printed = Recall.join_spans(text, kept)
         cost = Recall.estimate_tokens(printed)
         self._room -= cost
-        self._document_room -= cost
+        self._document_room -= cost + _SPAN_TOKENS * len(kept)
         if kind == "thinking":
             shown.thinking = printed
         elif kind == "text":
             shown.text = printed
             marks = tuple(h for h in turn.highlights if any(a <= h[0] and h[1] <= b for a, b in kept))
-            shown.view = replace(shown.view, spans=kept, highlights=marks)
+            shown.view = replace(shown.view, spans=kept, highlights=marks[:MOST_HIGHLIGHTS])
+            self._document_room -= _SPAN_TOKENS * min(len(marks), MOST_HIGHLIGHTS)
         else:
             shown.calls.append(replace(turn.calls[int(kind)], payload=printed))
 
@@ -212,8 +217,10 @@ def _before(spans: tuple[Span, ...], end: int) -> tuple[Span, ...]:
     return tuple((a, min(b, end)) for a, b in spans if a < end)
 
 
-def _within(text: str, spans: tuple[Span, ...], room: int) -> tuple[tuple[Span, ...], int | None]:
-    """The longest beginning of some spans that keeps a budget, and where it ends; None: all of them."""
+def _within(
+    text: str, spans: tuple[Span, ...], *, room: int, document_room: int
+) -> tuple[tuple[Span, ...], int | None]:
+    """The longest beginning of some spans that keeps the budgets, and where it ends; None: all of them."""
     if not spans:
         return (), None
     first, last = spans[0][0], spans[-1][1]
@@ -221,9 +228,10 @@ def _within(text: str, spans: tuple[Span, ...], room: int) -> tuple[tuple[Span, 
     while True:
         kept = _before(spans, end)
         cost = Recall.estimate_tokens(Recall.join_spans(text, kept))
-        if cost <= room:
+        over = max(cost / room, (cost + _SPAN_TOKENS * (len(kept) + MOST_HIGHLIGHTS)) / document_room)
+        if over <= 1:
             return kept, None if end >= last else end
-        guess = first + int((end - first) * min(0.9, max(room - _GAP_TOKENS, 4) / cost))
+        guess = first + int((end - first) * min(0.9, 0.97 / over)) - 8
         end = _border(text, first, guess)
         if end <= first + 1:
             end = min(last, first + 1)

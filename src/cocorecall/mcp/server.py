@@ -19,11 +19,12 @@ import anyio
 import anyio.from_thread
 import anyio.to_thread
 import mcp_types as types
-from mcp.server.context import ServerRequestContext
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
 
 from cocorecall._version import __version__
 from cocorecall.errors import NotInitializedError, RecallError
@@ -78,6 +79,7 @@ class RecallServer:
             on_list_resource_templates=self._list_templates,
             on_read_resource=self._read_resource,
         )
+        self.sdk.middleware.append(_naming_what_is_wrong)
         self.sdk.add_notification_handler(
             "notifications/roots/list_changed", types.NotificationParams, self._roots_changed
         )
@@ -222,6 +224,15 @@ class RecallServer:
 
     async def _roots_changed(self, _: Context, __: types.NotificationParams) -> None:
         self._roots = None
+
+
+async def _naming_what_is_wrong(context: Context, call_next: CallNext) -> HandlerResult:
+    """The SDK says of a malformed request that it is one; say where, too."""
+    try:
+        return await call_next(context)
+    except ValidationError as error:
+        wrong = ", ".join(dict.fromkeys(".".join(map(str, e["loc"])) for e in error.errors()))
+        raise MCPError(types.INVALID_PARAMS, f"Invalid request parameters: {visible(wrong)[:300]}") from error
 
 
 class ImportCancelledError(RecallError):
