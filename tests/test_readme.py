@@ -65,11 +65,21 @@ def keys_of(row: str) -> set[str]:
     return set(re.findall(r"`(\w+)`", row))
 
 
-@pytest.mark.parametrize("args", [["search", "threshold"], ["show", "0d60"], ["import"], ["status"]])
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["search", "threshold"], ["show", "0d60"], ["import"], ["status"], ["facets", "functions"], ["timeline", "ORDERS"],
+        ["fix", "002003"], ["premortems"],
+    ],
+)  # fmt: skip
 def test_the_readme_names_the_keys_of_each_document(demo: Path, args: list[str]) -> None:
     document = json.loads(recall_process(demo, *args, "--json").stdout)
     assert document.pop("schema") == f"cocorecall.{args[0]}/1"
-    assert document.keys() == keys_of(SCHEMAS[args[0]])
+    of_items: set[str] = next(
+        (set(document[k][0]) for k in ("values", "events", "repairs", "premortems") if document.get(k)),
+        set(),
+    )
+    assert document.keys() | of_items == keys_of(SCHEMAS[args[0]])
 
 
 def test_the_readme_names_the_keys_of_sources_and_results(demo: Path) -> None:
@@ -92,7 +102,7 @@ def test_the_readme_names_every_option() -> None:
     """Of the commands that it describes option by option."""
     from cocorecall.cli.command import recall_command
 
-    for name in ("search", "show", "import", "forget"):
+    for name in ("search", "show", "import", "forget", "facets", "timeline", "fix", "premortems"):
         command = recall_command.get_command(None, name)  # type: ignore[arg-type]
         assert command is not None
         options = {o for p in command.params if isinstance(p, click.Option) for o in p.opts}

@@ -24,15 +24,19 @@ if TYPE_CHECKING:
     from cocorecall.index.reader import IndexReader
     from cocorecall.index.sessions import SessionStore
     from cocorecall.model import (
+        FacetReport,
+        FixReport,
         ForgetReport,
         Hit,
         ImportReport,
+        PreMortemReport,
         Progress,
         Results,
         SessionInfo,
         SessionView,
         SourceReport,
         StatusReport,
+        Timeline,
     )
 
 LOCK_SECONDS = 10.0
@@ -220,6 +224,12 @@ class Recall:
         until: str | None = None,
         here: bool = False,
         path: Sequence[str] = (),
+        function: Sequence[str] = (),
+        outcome_type: Sequence[str] = (),
+        outcome_status: Sequence[str] = (),
+        entity: Sequence[str] = (),
+        metric: Sequence[str] = (),
+        stage: Sequence[str] = (),
         skip: int = 0,
         asking: str | None = None,
     ) -> Results:
@@ -244,6 +254,12 @@ class Recall:
             until: only turns before the end of this moment.
             path: only transcripts whose path holds this, or matches it as a glob pattern.
             here: only sessions that worked in the current folder or below it.
+            function: only turns that call, define, change, name or prove one of these functions.
+            outcome_type: only turns about a contract of this type (`e2e`, `unit`, …); with `function`, of that function.
+            outcome_status: likewise: `pass`, `fail`, `stale`, `absent`.
+            entity: only turns that mention one of these: `NAME` or `type:NAME`; the last part of a dotted name will do.
+            metric: only turns that state a value of one of these metrics.
+            stage: only pre-mortems of these stages.
             skip: leave out so many of the best hits: those that an answer before this one showed.
             asking: the session that asks, where the host tells it; else the environment may.
 
@@ -264,6 +280,12 @@ class Recall:
             "phase": (*phase, *inline.get("phase", ())),
             "tool": (*tool, *inline.get("tool", ())),
             "path": (*path, *inline.get("path", ())),
+            "function": (*function, *inline.get("function", ())),
+            "outcome_type": (*outcome_type, *inline.get("outcome-type", ())),
+            "outcome_status": (*outcome_status, *inline.get("outcome-status", ())),
+            "entity": (*entity, *inline.get("entity", ())),
+            "metric": (*metric, *inline.get("metric", ())),
+            "stage": (*stage, *inline.get("stage", ())),
             "since": since or next(iter(inline.get("since", ())), None),
             "until": until or next(iter(inline.get("until", ())), None),
             "here": here or "here" in inline,
@@ -271,6 +293,8 @@ class Recall:
             "echo": echo,
         }
         current = None if include_current or session else self._asking_session(asking)
+        with self._plain_errors():
+            facets, unknown = self._resolve_facets(asked, reader)
         request = Request(
             query=query,
             mode="session" if session else "all" if all else "session-diverse",
@@ -278,18 +302,35 @@ class Recall:
             budget=budget,
             full=full,
             explain=explain,
-            filters=self._filters(asked, current),
+            filters=self._filters(asked, current, facets),
             shown_filters=tuple((k, list(v) if isinstance(v, tuple) else v) for k, v in asked.items() if v),
-            notes=self._notes(current),
+            notes=(*self._notes(current), *unknown),
             skip=skip,
         )
         with self._plain_errors():
             results = answer(request, reader, now=self._clock(), phase=read_phases(self._place).current)
+            if not results.hits and any(asked[key] for key in ("role", "agent", "phase", "tool")):
+                from cocorecall.search.narrow import unknown_values  # noqa: PLC0415 - only for an empty answer
+
+                request = request._replace(notes=(*request.notes, *unknown_values(asked, reader.facets)))
+                results = answer(request, reader, now=self._clock(), phase=read_phases(self._place).current)
         if record and results.hits:
             self.record(results)
         return results
 
-    def _filters(self, asked: Mapping[str, Any], current: str | None) -> Filters:
+    @staticmethod
+    def _resolve_facets(
+        asked: Mapping[str, Any], reader: IndexReader
+    ) -> tuple[Mapping[str, Any], Sequence[str]]:
+        if not any(
+            asked[k] for k in ("function", "entity", "metric", "stage", "outcome_type", "outcome_status")
+        ):
+            return {}, ()
+        from cocorecall.search.narrow import resolve_facets  # noqa: PLC0415 - most searches name no facet
+
+        return resolve_facets(asked, reader.facets)
+
+    def _filters(self, asked: Mapping[str, Any], current: str | None, facets: Mapping[str, Any]) -> Filters:
         from cocorecall.index.filters import Filters  # noqa: PLC0415
 
         return Filters(
@@ -304,6 +345,7 @@ class Recall:
             session=asked["session"],
             without_session=current,
             echo=asked["echo"],
+            **facets,
         )
 
     def _asking_session(self, told: str | None) -> str | None:
@@ -351,11 +393,11 @@ class Recall:
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
 
     @staticmethod
-    def render(results: Results) -> str:
-        """The plain form of an answer: what a pipe gets, and what `results.tokens` counts."""
-        from cocorecall.search.render import render_plain  # noqa: PLC0415
+    def render(results: Results | FacetReport | Timeline | FixReport | PreMortemReport) -> str:
+        """The plain form of an answer: what a pipe gets, and what its `tokens` counts."""
+        from cocorecall.search.render import plain_form  # noqa: PLC0415
 
-        return render_plain(results)
+        return plain_form(results)
 
     @staticmethod
     def citation_line(hit: Hit) -> str:
@@ -460,6 +502,117 @@ class Recall:
                 )
             lines = "".join(f"\n  {_one_line(store.info(sid), shared=sid == wanted)}" for sid in found)
         raise UsageError(f"{wanted!r} can mean {len(found)} sessions; write one of these ids:", lines)
+
+    # --- facets --------------------------------------------------------------------------------------
+
+    def facets(
+        self,
+        kind: str | None = None,
+        *,
+        type: str | None = None,  # noqa: A002 - the option's name
+        like: str | None = None,
+        limit: int | None = 50,
+    ) -> FacetReport:
+        """What there is to filter by, with counts, each value with the newest turn that carries it.
+
+        Args:
+            kind: `functions`, `entities`, `outcomes`, `metrics`, `decisions`, `strategies`, `stages`, `errors`, `tools`,
+                `phases`, `agents` or `roles`; None for an overview of them.
+            type: only values of this type: an entity's (`snowflake_object`, …), a contract's, the role that decided.
+            like: only values that hold this text, without case.
+            limit: most values, the most used first; None: all.
+
+        Raises:
+            UsageError: nothing is indexed, or there is no such kind or type.
+        """
+        from cocorecall.search.evidence import report_facets  # noqa: PLC0415 - a search needs none
+
+        reader = self._caught_up()
+        with self._plain_errors():
+            return report_facets(reader, kind, of_type=type, like=like, limit=limit)
+
+    def timeline(self, name: str, *, budget: int | None = 1000, limit: int | None = None) -> Timeline:
+        """Everything indexed about one function, object, file or other name, oldest first, each event cited.
+
+        Args:
+            name: as a person writes it; the last part of a dotted name will do.
+            budget: most tokens of the plain form; the newest events are kept; None: no limit.
+            limit: most events.
+
+        Raises:
+            UsageError: nothing is indexed, or the name is empty.
+        """
+        from cocorecall.search.evidence import compose_timeline  # noqa: PLC0415 - a search needs none
+
+        reader = self._caught_up()
+        with self._plain_errors():
+            return compose_timeline(reader, name, budget=budget, limit=limit)
+
+    def fix(self, error: str, *, budget: int | None = 1000) -> FixReport:
+        """Where the same error came before, and what was run or changed next that then worked.
+
+        Args:
+            error: its message, or its number.
+            budget: most tokens of the plain form; None: no limit.
+
+        Raises:
+            UsageError: nothing is indexed, or the error is empty.
+        """
+        from cocorecall.search.repairs import find_repairs  # noqa: PLC0415 - a search needs none
+
+        reader = self._caught_up()
+        with self._plain_errors():
+            return find_repairs(reader, error, budget=budget)
+
+    def premortems(self, *, stage: str | None = None, status: str | None = None) -> PreMortemReport:
+        """What was feared before stages ran, newest first; kept when PROGRESS.md is rewritten.
+
+        Args:
+            stage: only of this stage.
+            status: only those whose prevention status holds this text, without case.
+
+        Raises:
+            UsageError: nothing is indexed.
+        """
+        from cocorecall.search.evidence import report_premortems  # noqa: PLC0415 - a search needs none
+
+        reader = self._caught_up()
+        with self._plain_errors():
+            return report_premortems(reader, stage, status)
+
+    def _caught_up(self) -> IndexReader:
+        """The reader, every session read for facets: an index that an older schema wrote is not yet.
+
+        Raises:
+            UsageError: nothing is indexed.
+        """
+        reader = self._open_reader()
+        if reader is None:
+            raise UsageError("Nothing is indexed yet.", "Run `recall import` first.")
+        with self._plain_errors():
+            due = reader.facets.pending()
+        if due:
+            with contextlib.suppress(
+                RecallError
+            ):  # a read-only disk, a running import: what is there is shown
+                self._extract()
+            reader = self._open_reader() or reader
+        return reader
+
+    def _extract(self) -> None:
+        """Read the facets of sessions that are due, from their stored turns."""
+        from cocorecall.evidence import read_vocabulary  # noqa: PLC0415 - once after an upgrade
+        from cocorecall.index.facet_import import FacetImport  # noqa: PLC0415 - likewise
+        from cocorecall.index.schema import open_for_writing  # noqa: PLC0415 - likewise
+
+        with self._import_lock():
+            self.close()
+            connection = open_for_writing(self._place.index_path)
+            try:
+                with self._plain_errors():
+                    FacetImport(connection, read_vocabulary(self._place.root)).complete()
+            finally:
+                connection.close()
 
     # --- sources -------------------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ from cocorecall import Recall
 ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).parent / "golden"
 NOW = datetime(2026, 12, 1, tzinfo=UTC)
+WRITTEN = datetime(2026, 11, 30, 18, tzinfo=UTC).timestamp()
 
 QUERIES = {
     "question": "why did we set the threshold to 0.85?",
@@ -54,6 +55,8 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recall]:
         time.tzset()
     project = tmp_path_factory.mktemp("golden") / "demo"
     shutil.copytree(ROOT / "examples" / "demo", project)
+    for file in project.rglob("*"):  # a file without any date in it goes by its own, which a checkout sets
+        os.utime(file, (WRITTEN, WRITTEN))
     with Recall.open(project, clock=lambda: NOW) as recall:
         recall.import_sources()
         yield recall

@@ -17,6 +17,13 @@ COMMANDS = {
     "import": ("cocorecall.cli.import_command", "Bring new and changed transcripts into the index."),
     "sources": ("cocorecall.cli.sources_command", "List, add, remove or detect places of transcripts."),
     "status": ("cocorecall.cli.status_command", "Say what is indexed, what waits, and what is wrong."),
+    "facets": ("cocorecall.cli.facets_command", "Say what there is to filter by, with counts."),
+    "timeline": (
+        "cocorecall.cli.timeline_command",
+        "Tell what happened to one function or object, in order.",
+    ),
+    "fix": ("cocorecall.cli.fix_command", "Find how the same error was solved before."),
+    "premortems": ("cocorecall.cli.premortems_command", "List what was feared before stages ran."),
     "forget": ("cocorecall.cli.forget_command", "Remove a session from the index for good."),
     "mcp": ("cocorecall.cli.mcp_command", "Serve an agent over MCP, on standard input and output."),
     "completion": (

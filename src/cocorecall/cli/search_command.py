@@ -12,6 +12,12 @@ from cocorecall.documents import search_document
 from cocorecall.model import Results
 from cocorecall.recall import Recall
 
+_FILTERS = (
+    "role", "agent", "phase", "tool", "since", "until", "here", "path", "session", "function", "outcome_type",
+    "outcome_status", "entity", "metric", "stage",
+)  # fmt: skip
+"""Options that can stand alone, without words."""
+
 
 @click.command("search", context_settings={"ignore_unknown_options": False})
 @click.argument("words", nargs=-1, required=False)
@@ -33,6 +39,12 @@ from cocorecall.recall import Recall
 @click.option("--until", metavar="WHEN", help="Up to the end of then.")
 @click.option("--here", is_flag=True, help="Sessions that worked in this folder or below.")
 @click.option("--path", multiple=True, metavar="GLOB", help="Transcripts whose path holds or matches this.")
+@click.option("--function", multiple=True, metavar="NAME", help="Turns that touch or name this function.")
+@click.option("--outcome-type", multiple=True, metavar="TYPE", help="Contracts of this type: e2e, unit, …")
+@click.option("--outcome-status", multiple=True, metavar="STATE", help="pass, fail, stale or absent.")
+@click.option("--entity", multiple=True, metavar="[TYPE:]NAME", help="Turns that mention this.")
+@click.option("--metric", multiple=True, metavar="NAME", help="Turns that state a value of this metric.")
+@click.option("--stage", multiple=True, metavar="ID", help="Pre-mortems of this stage.")
 @common_options
 @pass_settings
 def command(settings: Settings, /, words: tuple[str, ...], **options: Any) -> None:
@@ -44,9 +56,7 @@ def command(settings: Settings, /, words: tuple[str, ...], **options: Any) -> No
     Anything else is literal. A query that begins with a dash: recall search -- -foo
     """  # noqa: D301 - click's own mark for lines that stay as they are
     query = " ".join(words)
-    if not query.strip() and not any(
-        options[k] for k in ("role", "agent", "phase", "tool", "since", "until", "here", "path", "session")
-    ):
+    if not query.strip() and not any(options[k] for k in _FILTERS):
         raise click.UsageError("Say what to search for: recall search WORDS, or give a filter")
     every, budget = options.pop("every"), options.pop("budget")
     if budget is None and not (options["full"] or options["limit"]):

@@ -57,6 +57,11 @@ def normalize_error(text: str) -> str:
     return " ".join(plain.lower().split())
 
 
+# Most results report no error: a look for a few letters spares them the patterns.
+_SIX_DIGITS = re.compile(r"[0-9][0-9]{5}")
+_SHELL_WORDS = ("not found", "o such file", "ermission denied", "not recognized", "cannot stat", "rror: ", "ERROR", "fatal: ",
+    "npm ERR!", "ModuleNotFoundError:")  # fmt: skip
+_SHORT = 4000
 _SNOWFLAKE = re.compile(r"^(?:0\d{5}: |.*?(?<!\d)\d{6} \([0-9A-Z]{5}\):?)[^\n]*", re.MULTILINE)
 _TRACEBACK = "Traceback (most recent call last)"
 _RAISED = re.compile(
@@ -93,26 +98,34 @@ def error_of(turn: Turn) -> str | None:
 
 
 def _by_form(text: str) -> str | None:
-    if match := _SNOWFLAKE.search(text):
+    if _SIX_DIGITS.search(text) and (match := _SNOWFLAKE.search(text)):
         return _with_detail(text, match)
     if _TRACEBACK in text:
         after = text[text.rfind(_TRACEBACK) + len(_TRACEBACK) :]
         raised = [match[0] for match in _RAISED.finditer(after)]
         if raised:
             return raised[-1].strip()
-    if match := _PYTEST.search(text):
+    if ("\nE   " in text or "::" in text or text.startswith("E   ")) and (match := _PYTEST.search(text)):
         return (match["raised"] or match["failed"]).strip()
-    if match := _DBT.search(text):
+    if " Error" in text and (match := _DBT.search(text)):
         return match[1].strip()
-    if (match := _ONLY_ERROR.match(text)) or (len(text) < 4000 and (match := _SHELL.search(text))):  # noqa: PLR2004
+    if (match := _ONLY_ERROR.match(text)) or (_may_be_shell(text) and (match := _SHELL.search(text))):
         return match[0].strip() or None
     return None
 
 
+_PLACE = re.compile(r"error line \d+ at position \d+\s*$")
+
+
+def _may_be_shell(text: str) -> bool:
+    """Whether a short text holds any of the words that the shell's messages are known by."""
+    return len(text) < _SHORT and any(word in text for word in _SHELL_WORDS)
+
+
 def _with_detail(text: str, match: re.Match[str]) -> str:
-    """The coded line; where it ends in a colon, the next line says what it was about."""
+    """The coded line; where it ends in a colon or in a place, the next line says what it was about."""
     end = match.end()
-    if match[0].rstrip().endswith(":"):
+    if match[0].rstrip().endswith(":") or _PLACE.search(match[0]):
         following = re.compile(r"\s*\n[^\n]+").match(text, end)
         if following:
             end = following.end()

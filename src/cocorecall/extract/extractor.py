@@ -46,6 +46,11 @@ _MAX_OPEN_CALLS = 1000
 _SHORTEST_ID = 4
 
 
+def reads_only(tool: str) -> bool:
+    """Whether a tool returns other people's text: a file, a page, a listing. `tool` is in lower case."""
+    return not tool.endswith("sql_execute") and any(word in tool.rpartition("__")[2] for word in _QUIET_TOOLS)
+
+
 class Extraction:
     """What all sessions of an import share: the project's words, and the statements already read.
 
@@ -107,9 +112,7 @@ class Extractor:
         tool = ""
         for result in work.turn.results:
             tool = self._tools.pop(result.call_id or "", "") or tool
-        if any(word in tool.rpartition("__")[2] for word in _QUIET_TOOLS) and not tool.endswith(
-            "sql_execute"
-        ):
+        if reads_only(tool):
             return
         work.read_output()
 

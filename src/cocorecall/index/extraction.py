@@ -21,9 +21,10 @@ from cocorecall.extract import (
     tags_of,
 )
 from cocorecall.extract.cocoplus import parse_premortems
+from cocorecall.extract.extractor import reads_only
 from cocorecall.index.docs import MAX_SEQ, SEQ_BITS, doc_range, load_payload
 from cocorecall.index.facet_rows import facet_row
-from cocorecall.model import Entity, ToolCall, ToolResult, Turn
+from cocorecall.model import Entity, KeyDecision, ToolCall, ToolResult, Turn
 
 _BATCH = 200
 """Turns that are read at a time: memory depends on it and on the largest texts, not on the session."""
@@ -72,13 +73,15 @@ class SessionExtractor:
         entities: list[Entity] = []
         agent, cwd, path = self._session(number)
         extractor = self._extraction.session(cwd)
-        for turn, seq in self._turns(number):
+        for turn, seq, quiet in self._turns(number):
             facets = extractor.extract_turn(turn, seq)
+            if agent == AGENT:  # which sentence is the decision, its file says
+                facets = [f for f in facets if not isinstance(f, KeyDecision)]
             entities += [f for f in facets if isinstance(f, Entity)]
             for facet in facets:
                 table, values = facet_row(facet)
                 out.rows.setdefault(table, []).append([seq, *values])
-            error = None if turn.echo else error_of(turn)
+            error = None if turn.echo or (quiet and not _failed(turn)) else error_of(turn)
             if error:
                 out.rows.setdefault("errors", []).append([seq, error, normalize_error(error)])
             if agent == AGENT:
@@ -99,28 +102,34 @@ class SessionExtractor:
         ).fetchone()
         return (str(row[0]), row[1], str(row[2])) if row else ("", None, "")
 
-    def _turns(self, number: int) -> Iterator[tuple[Turn, int]]:
+    def _turns(self, number: int) -> Iterator[tuple[Turn, int, bool]]:
+        """The turns, each with its `seq` and whether it is what a reading tool returned."""
         low, high = doc_range(number)
         waiting: dict[int, list[ToolResult]] = {}
+        quiet: set[int] = set()
         while rows := self._rows(
             "SELECT doc, speaker_role, text, kind, echo FROM turns WHERE doc BETWEEN ? AND ? ORDER BY doc LIMIT ?",
             (low, high, _BATCH),
         ):
-            calls = self._calls(rows[0][0], rows[-1][0], waiting)
+            calls = self._calls(rows[0][0], rows[-1][0], waiting, quiet)
             for doc, role, text, kind, echo in rows:
                 results = waiting.pop(doc, [])
                 if not results and role == "tool":
                     results = [ToolResult()]
                 yield (
                     Turn(role, text, kind=kind, echo=bool(echo), calls=calls.get(doc, ()), results=tuple(results)),
-                    doc & MAX_SEQ,
+                    doc & MAX_SEQ, doc in quiet,
                 )  # fmt: skip
+                quiet.discard(doc)
             low = rows[-1][0] + 1
 
     def _calls(
-        self, first: int, last: int, waiting: dict[int, list[ToolResult]]
+        self, first: int, last: int, waiting: dict[int, list[ToolResult]], quiet: set[int]
     ) -> dict[int, tuple[ToolCall, ...]]:
-        """Calls by `doc`; the results that they name go into `waiting`, by the `doc` that holds them."""
+        """Calls by `doc`; the results that they name go into `waiting`, by the `doc` that holds them.
+
+        Results of tools that only read are noted in `quiet`.
+        """
         calls: dict[int, list[ToolCall]] = {}
         for doc, position, name, payload, status, result in self._rows(
             "SELECT doc, position, name, payload, status, result_turn_id FROM tool_calls"
@@ -132,7 +141,13 @@ class SessionExtractor:
             if result:
                 answered = (doc >> SEQ_BITS << SEQ_BITS) | int(result.rpartition(":")[2])
                 waiting.setdefault(answered, []).append(ToolResult(call_id, status))
+                if reads_only(name.lower()):
+                    quiet.add(answered)
         return {doc: tuple(found) for doc, found in calls.items()}
+
+
+def _failed(turn: Turn) -> bool:
+    return any(result.status not in (None, "success", "ok", "completed") for result in turn.results)
 
 
 def _feared(text: str) -> Iterator[tuple[Any, ...]]:

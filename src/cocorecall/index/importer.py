@@ -407,7 +407,7 @@ class _RunningSession:
         """Write the rest of the session; None where it came to nothing."""
         writer = self._writer
         if writer is None:
-            return None
+            return self._emptied() if complete else None
         writer.finish(complete=complete)
         index, head = self._importer.writer, self.head
         if self.is_new and not writer.tally.new and writer.shared_native == head.id:
@@ -425,6 +425,15 @@ class _RunningSession:
         index.write_stated(writer.session_id, writer.number, self.facets, writer.seqs)
         if writer.tally.new or writer.tally.changed or self.facets or self._importer.rebuild:
             index.facets_are_due(writer.number)
+        return writer.tally
+
+    def _emptied(self) -> Tally | None:
+        """A known session whose transcript now holds no turn at all: its turns are kept, marked as gone."""
+        known = self._importer.writer.sessions_of(self.head.id, self.head.agent)
+        if self.forgotten or not any(k.path == self.path for k in known):
+            return None
+        writer = self._open()
+        writer.finish(complete=True)
         return writer.tally
 
 

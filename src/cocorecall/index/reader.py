@@ -7,13 +7,18 @@ turns are never ranked over all of them (see `search.candidates`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apsw
 
 from cocorecall.analysis import Stemmer, calls_text
 from cocorecall.index.docs import MAX_SEQ, SEQ_BITS, doc_range, load_payload
+from cocorecall.index.entities import EntityReader
 from cocorecall.index.filters import Filters, condition
+
+if TYPE_CHECKING:
+    from cocorecall.index.facets import FacetReader
 
 FIELD_WEIGHTS = (1.0, 0.4, 0.6)
 """How much a word counts in each field of the full-text index (text, calls, tags), for the first stage's bm25 and for the ranking alike."""
@@ -94,6 +99,14 @@ class IndexReader:
         self._collected: Frequencies = {}
         connection.register_fts5_function("recall_frequencies", self._collect)
         self.stems = Stemmer(connection)
+        self.entities = EntityReader(connection)
+
+    @cached_property
+    def facets(self) -> FacetReader:
+        """Reads of the facet tables, for what is no search by words alone."""
+        from cocorecall.index.facets import FacetReader  # noqa: PLC0415 - most searches name no facet
+
+        return FacetReader(self._db)
 
     def _all(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         return self._db.execute(sql, values).fetchall()

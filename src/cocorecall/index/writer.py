@@ -476,7 +476,12 @@ class IndexWriter:
             seqs: the `seq` of the turn at each place.
         """
         for table in FACET_TABLES:
-            self.connection.execute(f"DELETE FROM {table} WHERE session_id = ? AND stated", (session_id,))
+            # what a turn stated that has left its transcript stays with the turn
+            self.connection.execute(
+                f"DELETE FROM {table} WHERE session_id = ? AND stated AND NOT EXISTS"
+                f" (SELECT 1 FROM turns t WHERE t.doc = {table}.doc AND NOT t.in_source)",
+                (session_id,),
+            )
         base = number << SEQ_BITS
         for facet in facets:
             seq = None if facet.turn_seq is None else seqs.get(facet.turn_seq)

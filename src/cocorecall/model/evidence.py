@@ -99,7 +99,8 @@ class TimelineEvent:
     """One thing that happened to a function or object.
 
     Attributes:
-        kind: `touched`, `evaluated`, `decided`, `contracted`, `feared`, or `mentioned`.
+        kind: `touched`, `evaluated`, `decided`, `contracted`, `feared`, `failed`, or, where nothing else is
+            known of the name, `mentioned`.
         what: the particulars: `created`, `accuracy = 0.91`, `e2e pass`, the stage that was feared for, …
         turn: the turn that says so.
     """
@@ -142,6 +143,7 @@ class Repair:
         succeeded: the call that then worked; None where the session never solved it.
         outcome: the result of that call.
         attempts: calls between the failing and the succeeding one that failed again.
+        changes: the edits between them, the last ones, in order.
     """
 
     failing: CitedTurn | None
@@ -149,6 +151,7 @@ class Repair:
     succeeded: CitedTurn | None
     outcome: CitedTurn | None
     attempts: int
+    changes: tuple[CitedTurn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from cocorecall.index.filters import Filters
 from cocorecall.index.reader import IndexReader, TurnRow, TurnText
 from cocorecall.model import Explanation, Hit, Results, WordReport
 from cocorecall.search.excerpt import Excerpt, Match, make_excerpt, pack, whole
-from cocorecall.search.follow_up import FollowUp
-from cocorecall.search.matches import find_matches
+from cocorecall.search.follow_up import FollowUp, Lead
+from cocorecall.search.matches import find_matches, passages
 from cocorecall.search.query import Query, parse_query
 from cocorecall.search.ranking import WEIGHTS, Context, Plan, Ranked, Scorer, Weights, candidates, plan
 from cocorecall.search.render import FOOTER, render_plain
@@ -280,6 +280,10 @@ class _Found(NamedTuple):
     matches: tuple[Match, ...]
 
 
+_NAMING_FILTERS = ("function", "entity", "metric", "stage")
+"""Filters whose values a follow-up must not repeat."""
+
+
 class _Composer:
     """Turns chosen turns into cited hits."""
 
@@ -289,11 +293,17 @@ class _Composer:
         self._scorer = scorer
         self._reader = reader
         self._units = [(t.unit, t.idf) for t in planned.terms]
-        self._follow_up = FollowUp(reader, planned)
+        named = [v for name, values in request.shown_filters if name in _NAMING_FILTERS for v in values]
+        asked = {s for t in planned.terms for s in t.unit.stems}
+        asked |= {s for value in named for u in parse_query(value, reader.stems).units for s in u.stems}
+        self._named = [part for v in named for part in (v.partition(":")[2] or v, v.rpartition(".")[2])]
+        self._follow_up = FollowUp(reader, asked, planned.totals.turns)
 
     def found(self, chosen: Chosen) -> _Found:
         """Look where in the turn the words stand; the field that holds most of their weight is shown."""
         turn = self._reader.turn_text(chosen.ranked.turn.doc)
+        if not self._units:
+            return self._listed(chosen, turn)
         best = ("text", turn.text, self._matches(turn.text))
         others = [("calls", self._reader.calls_text(turn.doc)), ("tags", ", ".join(turn.said_tags))]
         for name, body in others if chosen.ranked.holds else []:
@@ -305,8 +315,23 @@ class _Composer:
             chosen, turn, field if matches or chosen.ranked.holds else "context", body, tuple(matches)
         )
 
+    def _listed(self, chosen: Chosen, turn: TurnText) -> _Found:
+        """A turn that meets the filters: shown where it names what they ask for, or from its beginning."""
+        matches = passages(turn.text, self._named)
+        if matches or (turn.text.strip() and not self._named):
+            return _Found(chosen, turn, "text", turn.text, tuple(matches))
+        calls = self._reader.calls_text(turn.doc)
+        in_calls = passages(calls, self._named)
+        if in_calls or not turn.text.strip():
+            return _Found(chosen, turn, "calls", calls, tuple(in_calls))
+        return _Found(chosen, turn, "text", turn.text, ())
+
     def _matches(self, body: str) -> list[Match]:
         return find_matches(body, self._units, self._reader.stems)
+
+    def _lead(self, found: _Found) -> Lead:
+        tools = self._reader.entities.tools_of(found.turn.doc) if found.field == "calls" else frozenset()
+        return Lead(found.turn.doc, found.body, found.chosen.ranked.session, tools)
 
     def hit(self, rank: int, found: _Found, excerpt: Excerpt) -> Hit:
         """A turn with its excerpt, cited."""
@@ -323,7 +348,7 @@ class _Composer:
             session_id=session.session_id,
             turn_id=turn.turn_id,
             source_exists=Path(session.source_path).exists(),
-            suggested_follow_up=self._follow_up.sentence(found.body, ranked),
+            suggested_follow_up=self._follow_up.sentence(self._lead(found)),
             match=round(ranked.match, 4),
             matched=tuple(u.shown for u in detail.matched),
             missed=tuple(u.shown for u in detail.missed),

@@ -113,3 +113,21 @@ def _end_of(text: str, start: int, unit: Unit, stems: Stemmer) -> int:
             return 0
         end = following.end()
     return 0
+
+
+_MOST_PASSAGES = 40
+
+
+def passages(body: str, focus: Sequence[str]) -> list[Match]:
+    """Where passages or words stand in a text, without case; earlier ones of `focus` weigh more."""
+    lowered = (
+        body.lower() if body.isascii() else "".join(c.lower() if len(c.lower()) == 1 else c for c in body)
+    )
+    found: list[Match] = []
+    for n, passage in enumerate(focus):
+        wanted = passage.lower()
+        at = lowered.find(wanted) if wanted else -1
+        while at >= 0 and len(found) < _MOST_PASSAGES:
+            found.append(Match(at, at + len(wanted), n, float(len(focus) - n)))
+            at = lowered.find(wanted, at + len(wanted))
+    return sorted(found)

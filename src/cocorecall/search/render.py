@@ -7,10 +7,31 @@ printed once, and the follow-up's sentence stands once for all in the last line.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 from cocorecall.model import Hit, Results, WordReport
 from cocorecall.terminal import visible
 
+if TYPE_CHECKING:
+    from cocorecall.model import FacetReport, FixReport, PreMortemReport, Timeline
+
 _FOLLOW_UP_START = "search for `"
+
+
+def plain_form(report: Results | FacetReport | Timeline | FixReport | PreMortemReport) -> str:
+    """The plain form of any answer."""
+    if isinstance(report, Results):
+        return render_plain(report)
+    from cocorecall.search import render_evidence as plain  # noqa: PLC0415 - a search needs none
+
+    forms: dict[str, Callable[[Any], str]] = {
+        "FacetReport": plain.render_facets,
+        "Timeline": plain.render_timeline,
+        "FixReport": plain.render_fix,
+        "PreMortemReport": plain.render_premortems,
+    }
+    return forms[type(report).__name__](report)
 
 
 def render_plain(results: Results) -> str:
