@@ -73,7 +73,8 @@ def connected(
         mode: `auto` speaks the newest protocol, `legacy` the one with a handshake.
     """
 
-    async def list_roots(_: Any) -> types.ListRootsResult:
+    async def list_roots(context: Any) -> types.ListRootsResult:
+        del context
         assert roots is not None
         listed = [{"uri": root.as_uri()} for root in roots()]
         return types.ListRootsResult.model_validate({"roots": listed})

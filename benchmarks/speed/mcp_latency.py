@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from measure import WORDS, new_project
+from measure import WORDS
 
 
 class Client:
@@ -32,13 +32,16 @@ class Client:
             [sys.executable, "-m", "cocorecall", "mcp", "--project", str(project)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8", bufsize=1,
         )  # fmt: skip
+        if self._process.stdin is None or self._process.stdout is None:
+            raise SystemExit("no pipes")
+        self._input, self._output = self._process.stdin, self._process.stdout
         self._last = 0
 
     def call(self, method: str, **params: Any) -> dict[str, Any]:
+        """The result of a request; other messages that come meanwhile are passed over."""
         self._last += 1
         self._send({"jsonrpc": "2.0", "id": self._last, "method": method, "params": params})
-        assert self._process.stdout
-        for line in self._process.stdout:
+        for line in self._output:
             message = json.loads(line)
             if message.get("id") == self._last:
                 return dict(message["result"])
@@ -68,9 +71,8 @@ class Client:
         return time.perf_counter() - before
 
     def _send(self, message: dict[str, Any]) -> None:
-        assert self._process.stdin
-        self._process.stdin.write(json.dumps(message) + "\n")
-        self._process.stdin.flush()
+        self._input.write(json.dumps(message) + "\n")
+        self._input.flush()
 
 
 def main() -> None:
@@ -81,7 +83,7 @@ def main() -> None:
     parser.add_argument("--searches", type=int, default=100)
     options = parser.parse_args()
     with contextlib.ExitStack() as stack:
-        project = options.project or stack.enter_context(_corpus(options.sessions))
+        project = options.project or stack.enter_context(corpus_project(options.sessions))
         ready, left = [], []
         for _ in range(options.starts):
             client = Client(project)
@@ -104,21 +106,14 @@ def main() -> None:
 
 
 @contextlib.contextmanager
-def _corpus(sessions: int) -> Iterator[Path]:
-    from corpus import write_corpus
-
-    from cocorecall import Recall
-
+def corpus_project(sessions: int) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
-        root = Path(folder)
-        write_corpus(root / "transcripts", sessions)
-        (root / ".cocoplus").mkdir()
-        (root / "cocoplus").mkdir()
-        sources = {"sources": [{"path": str(root / "transcripts")}]}
-        (root / "cocoplus" / "recall-sources.json").write_text(json.dumps(sources), encoding="utf-8")
-        with Recall.open(root) as recall:
+        corpus = Path(folder) / "corpus"
+        write_corpus(corpus, sessions)
+        project = new_project(Path(folder), corpus)
+        with Recall.open(project) as recall:
             recall.import_sources()
-        yield root
+        yield project
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cocorecall.index.reader import IndexReader
     from cocorecall.index.sessions import SessionStore
     from cocorecall.model import (
+        CitedTurn,
         FacetReport,
         FixReport,
         ForgetReport,
@@ -400,11 +401,17 @@ class Recall:
         return plain_form(results)
 
     @staticmethod
-    def citation_line(hit: Hit) -> str:
-        """A hit's line of the plain form: rank, turn, who, when, whether the source is there, what is next."""
-        from cocorecall.search.render import citation_line  # noqa: PLC0415
+    def citation_line(cited: Hit | CitedTurn) -> str:
+        """The line of the plain form that cites a turn: its id, who, whether the source is there, what is next."""
+        from cocorecall.model import Hit  # noqa: PLC0415 - a search has loaded it
 
-        return citation_line(hit)
+        if isinstance(cited, Hit):
+            from cocorecall.search.render import citation_line  # noqa: PLC0415
+
+            return citation_line(cited)
+        from cocorecall.search.render_evidence import citation  # noqa: PLC0415
+
+        return citation(cited)
 
     @staticmethod
     def join_spans(text: str, spans: Sequence[tuple[int, int]]) -> str:

@@ -30,7 +30,9 @@ def command(settings: Settings, *, text_only: bool) -> None:
     from cocorecall.mcp.server import serve  # noqa: PLC0415
 
     if sys.stdin.isatty():
-        sys.stderr.write("recall mcp speaks MCP on standard input and output; an agent starts it. Ctrl-C ends it.\n")
+        sys.stderr.write(
+            "recall mcp speaks MCP on standard input and output; an agent starts it. Ctrl-C ends it.\n"
+        )
     # a thread that reads standard input would keep a Ctrl-C waiting
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     serve(

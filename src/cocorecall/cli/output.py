@@ -8,11 +8,10 @@ from typing import Any
 
 from cocorecall.cli.command import Settings
 from cocorecall.terminal import json_escaped, visible
-from cocorecall.wording import counted as counted
-from cocorecall.wording import day_and_minute as day_and_minute
-from cocorecall.wording import home_shortened as home_shortened
-from cocorecall.wording import one_line as one_line
-from cocorecall.wording import shortened as shortened
+from cocorecall.wording import counted, day_and_minute, home_shortened, one_line, shortened
+
+# commands take their wording from here, too
+__all__ = ["counted", "day_and_minute", "home_shortened", "one_line", "shortened"]
 
 
 def print_json(command: str, content: dict[str, Any]) -> None:

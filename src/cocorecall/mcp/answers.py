@@ -133,7 +133,10 @@ MOST_HIGHLIGHTS = 20
 
 def _headed(results: Results, budget: int) -> Results:
     """An answer whose report of missed words, or even one hit, is too long: as much of it as fits."""
-    results = replace(results, hits=(), returned=0)
+    notes = results.notes
+    if results.hits:
+        notes += ("Not even the first hit fits within this budget; ask with a greater one.",)
+    results = replace(results, hits=(), returned=0, notes=notes)
     words: tuple[WordReport, ...] = results.words
     while words and Recall.estimate_tokens(Recall.render_header(replace(results, words=words))) > budget // 2:
         words = words[: len(words) // 2]
@@ -206,10 +209,9 @@ def _report_parts(document: Mapping[str, Any]) -> list[Part]:
         if key == "omitted" and not value:
             continue
         shown = key.replace("_", " ")
-        if isinstance(value, dict):
-            value = [f"{name}: {n}" for name, n in value.items()]
-        if isinstance(value, list | tuple):
-            parts += [f"{shown}:\n", Quote("\n".join(one_line(_entry(v)) for v in value)), "\n"]
+        if isinstance(value, list | tuple | dict):
+            entries = [f"{k}: {n}" for k, n in value.items()] if isinstance(value, dict) else map(_entry, value)
+            parts += [f"{shown}:\n", Quote("\n".join(map(one_line, entries))), "\n"]
         else:
             parts.append(f"{shown}: {one_line(f'{value:,}' if isinstance(value, int) else str(value))}\n")
     return parts

@@ -31,13 +31,13 @@ def _names(description: str) -> Any:
     return Field(default_factory=list, description=description)
 
 
-def _budget(default: int) -> Any:
+def _budget(default: int, least: int = LEAST_BUDGET) -> Any:
     return Field(
-        default, ge=LEAST_BUDGET, le=MOST_BUDGET, description="Most tokens of the answer; what is cut is counted."
+        default=default, ge=least, le=MOST_BUDGET, description="Most tokens of the answer; what is cut is counted."
     )  # fmt: skip
 
 
-_CURSOR = Field(None, max_length=200, description="`next_cursor` of the answer before, to go on.")
+_CURSOR = Field(default=None, max_length=200, description="`next_cursor` of the answer before, to go on.")
 
 
 class Arguments(BaseModel):
@@ -58,23 +58,33 @@ class Search(Paged):
     """Arguments of `recall_search`."""
 
     query: str = Field(
-        "", max_length=2000,
+        default="", max_length=2000,
         description='Words (any may match), "a phrase", prefix*, +must, -without; anything else is literal.',
     )  # fmt: skip
-    all: bool = Field(False, description="Every matching turn, not only the best of each session.")
-    session: str | None = Field(None, description="Only this session: its id, or a beginning of it.")
-    limit: int | None = Field(None, ge=1, le=200, description="At most so many hits.")
-    full: bool = Field(False, description="Whole turns instead of excerpts.")
-    echo: bool = Field(False, description="Find also earlier answers of this tool in transcripts.")
-    include_current: bool = Field(False, description="Find also turns of the session that is asking.")
+    all: bool = Field(default=False, description="Every matching turn, not only the best of each session.")
+    session: str | None = Field(default=None, description="Only this session: its id, or a beginning of it.")
+    limit: int | None = Field(default=None, ge=1, le=200, description="At most so many hits.")
+    full: bool = Field(default=False, description="Whole turns instead of excerpts.")
+    echo: bool = Field(default=False, description="Find also earlier answers of this tool in transcripts.")
+    include_current: bool = Field(default=False, description="Find also turns of the session that is asking.")
     role: Names = _names("user, assistant, tool, system, or a speaker's name.")
     agent: Names = _names("cortex, claude, …")
     phase: Names = _names("Sessions of this CocoPlus phase: spec, plan, build, test, review, shipped.")
     tool: Names = _names("Turns that call this tool.")
     path: Names = _names("Transcripts whose path holds this, or matches it as a glob pattern.")
-    since: str | None = Field(None, description="From then on: 2026-05-14, 7d, yesterday, …")
-    until: str | None = Field(None, description="Up to the end of then.")
-    here: bool = Field(False, description="Only sessions that worked in the client's folder or below it.")
+    function: Names = _names("Turns that call, define, change, name or prove this function.")
+    entity: Names = _names("Turns that mention this: NAME or type:NAME, as recall_facets lists them.")
+    metric: Names = _names("Turns that state a value of this metric.")
+    outcome_type: Names = _names(
+        "Turns about a contract of this type: e2e, reference, spec, differential, unit."
+    )
+    outcome_status: Names = _names("Turns about a contract that stands so: pass, fail, stale, absent.")
+    stage: Names = _names("Pre-mortems of this stage.")
+    since: str | None = Field(default=None, description="From then on: 2026-05-14, 7d, yesterday, …")
+    until: str | None = Field(default=None, description="Up to the end of then.")
+    here: bool = Field(
+        default=False, description="Only sessions that worked in the client's folder or below it."
+    )
 
 
 class Show(Paged):
@@ -84,16 +94,66 @@ class Show(Paged):
         min_length=1, max_length=500,
         description="A session's id or a beginning of it, or a turn's id (SESSION:NUMBER), as search prints it.",
     )  # fmt: skip
-    turn: int | None = Field(None, ge=0, description="Only the turn of this number.")
+    turn: int | None = Field(default=None, ge=0, description="Only the turn of this number.")
     around: int | None = Field(
-        None, ge=0, le=1000, description="Only the matching turns, or the named one, and so many on each side."
+        default=None,
+        ge=0,
+        le=1000,
+        description="Only the matching turns, or the named one, and so many on each side.",
     )
-    lines: int | None = Field(None, ge=0, le=1000, description="Only so many lines on each side of a match.")
+    lines: int | None = Field(
+        default=None, ge=0, le=1000, description="Only so many lines on each side of a match."
+    )
     query: str | None = Field(
-        None, max_length=2000, description="What matches; else the last query that cited this session."
+        default=None,
+        max_length=2000,
+        description="What matches; else the last query that cited this session.",
     )
-    thinking: bool = Field(False, description="With the model's reasoning.")
+    thinking: bool = Field(default=False, description="With the model's reasoning.")
     budget: int = _budget(3000)
+
+
+class Timeline(Paged):
+    """Arguments of `recall_timeline`."""
+
+    name: str = Field(
+        min_length=1, max_length=300,
+        description="A function, table, column, file or other name; the last part of a dotted name will do.",
+    )  # fmt: skip
+    budget: int = _budget(1000, 300)
+
+
+class Facets(Paged):
+    """Arguments of `recall_facets`."""
+
+    kind: str | None = Field(
+        default=None, max_length=50,
+        description="functions, entities, outcomes, metrics, decisions, strategies, stages, errors, tools, phases,"
+        " agents or roles; without it, an overview.",
+    )  # fmt: skip
+    type: str | None = Field(
+        default=None, max_length=100, description="Only values of this type: snowflake_object, …"
+    )
+    like: str | None = Field(default=None, max_length=200, description="Only values that hold this text.")
+
+
+class Fix(Paged):
+    """Arguments of `recall_fix`."""
+
+    error: str = Field(
+        min_length=1, max_length=4000, description="The error as it was printed, or its number."
+    )
+    budget: int = _budget(1500, 1000)
+
+
+class Premortems(Paged):
+    """Arguments of `recall_premortems`."""
+
+    stage: str | None = Field(default=None, max_length=200, description="Only of this stage.")
+    status: str | None = Field(
+        default=None, max_length=200, description="Only those whose prevention status holds this."
+    )
+    budget: int = _budget(1000, 500)
 
 
 class Status(Arguments):
@@ -104,7 +164,7 @@ class Import(Arguments):
     """Arguments of `recall_import`."""
 
     since: str | None = Field(
-        None, description="Only sessions that started after then: 2026-05-14, 7d, yesterday, …"
+        default=None, description="Only sessions that started after then: 2026-05-14, 7d, yesterday, …"
     )
 
 

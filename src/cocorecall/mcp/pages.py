@@ -103,6 +103,8 @@ class Page:
         if self._start.seq >= 0:
             return [f"{lines[0]}, continued"]
         facts = [f"{line[:200]}…" if len(line) > 200 else line for line in lines[1:]]  # noqa: PLR2004
+        while len(facts) > 1 and Recall.estimate_tokens("\n".join(facts)) > self._budget // 3:
+            facts.pop()
         return [lines[0] + "\n", Quote("\n".join(facts))]
 
     def _left(self) -> int:
@@ -165,7 +167,10 @@ class Page:
             self.next = start
             return
         kept, end = _within(
-            text, _behind(spans, start.at), room=max(self._room, _LEAST), document_room=max(self._document_room, 300)
+            text,
+            _behind(spans, start.at),
+            room=max(self._room, _LEAST),
+            document_room=max(self._document_room, 300),
         )
         if end is not None:
             self.next = Position(start.seq, start.part, end)

@@ -6,7 +6,18 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from cocorecall.model import Hit, ImportReport, SessionInfo, StatusReport, TurnView, WordReport
+from cocorecall.model import (
+    FacetReport,
+    FixReport,
+    Hit,
+    ImportReport,
+    PreMortemReport,
+    SessionInfo,
+    StatusReport,
+    Timeline,
+    TurnView,
+    WordReport,
+)
 
 Schema = dict[str, Any]
 
@@ -67,7 +78,7 @@ def _plain(schema: Any) -> Any:
 def of_report(name: str, kind: type, *, quoting: bool = True) -> Schema:
     """The schema of a report whose fields are its keys."""
     schema = _plain(TypeAdapter(kind).json_schema(mode="serialization"))
-    more = _QUOTING if quoting else {"omitted": _NUMBER}
+    more = _QUOTING | {"budget": _NUMBER, "tokens": _NUMBER} if quoting else {"omitted": _NUMBER}
     return _document(name, schema["properties"] | more, schema.get("$defs", {}))
 
 
@@ -106,6 +117,26 @@ def show_schema() -> Schema:
         "tokens": _NUMBER,
     }
     return _document("show", properties, known)
+
+
+def timeline_schema() -> Schema:
+    """Of `recall_timeline`."""
+    return of_report("timeline", Timeline)
+
+
+def facets_schema() -> Schema:
+    """Of `recall_facets`; of a value's newest turn there is the citation without text."""
+    return of_report("facets", FacetReport)
+
+
+def fix_schema() -> Schema:
+    """Of `recall_fix`."""
+    return of_report("fix", FixReport)
+
+
+def premortems_schema() -> Schema:
+    """Of `recall_premortems`; long fields are cut with a mark, of the turn there is the citation without text."""
+    return of_report("premortems", PreMortemReport)
 
 
 def status_schema() -> Schema:

@@ -28,12 +28,13 @@ from pydantic import ValidationError
 
 from cocorecall._version import __version__
 from cocorecall.errors import NotInitializedError, RecallError
+from cocorecall.mcp.answers import Answer
 from cocorecall.mcp.arguments import Import, checked, input_schema
 from cocorecall.mcp.place import Indexes, root_folder
 from cocorecall.mcp.quoting import Quote, fenced
 from cocorecall.mcp.resources import TEMPLATES, read_resource
 from cocorecall.mcp.stdio import answered_before_the_end
-from cocorecall.mcp.tools import TOOLS, Answer, Tool, import_answer
+from cocorecall.mcp.tools import TOOLS, Tool, import_answer
 from cocorecall.model import Progress
 from cocorecall.recall import Recall
 from cocorecall.terminal import visible
@@ -86,9 +87,7 @@ class RecallServer:
 
     # --- tools ---
 
-    async def _list_tools(
-        self, _: Context, __: types.PaginatedRequestParams | None
-    ) -> types.ListToolsResult:
+    async def _list_tools(self, _: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         if not self._tools:
             self._tools = [self._described(tool) for tool in TOOLS.values()]
         return types.ListToolsResult(tools=self._tools)
@@ -128,9 +127,7 @@ class RecallServer:
                 asking = asking_session(context.meta)
                 answer = await self._with_index(roots, lambda recall: _answer(tool, recall, given, asking))
         except Exception as error:  # noqa: BLE001 - whatever happens, the caller is told and the server lives on
-            return types.CallToolResult(
-                content=[types.TextContent(text=error_text(error))], is_error=True
-            )
+            return types.CallToolResult(content=[types.TextContent(text=error_text(error))], is_error=True)
         content: list[types.ContentBlock] = [types.TextContent(text=answer.text)]
         return types.CallToolResult(
             content=content, structured_content=_clean(answer.document) if self._structured else None
@@ -155,9 +152,7 @@ class RecallServer:
                 raise ImportCancelledError
             if progress.done % _PROGRESS_STEP == 0 or progress.done == progress.total:
                 message = f"{progress.done:,} of {progress.total:,} transcripts, {progress.turns:,} turns"
-                anyio.from_thread.run(
-                    context.session.report_progress, progress.done, progress.total, message
-                )
+                anyio.from_thread.run(context.session.report_progress, progress.done, progress.total, message)
 
         def run() -> Answer:
             # searches go on meanwhile: they have a connection of their own
@@ -226,10 +221,10 @@ class RecallServer:
         self._roots = None
 
 
-async def _naming_what_is_wrong(context: Context, call_next: CallNext) -> HandlerResult:
+async def _naming_what_is_wrong(ctx: Context, call_next: CallNext) -> HandlerResult:
     """The SDK says of a malformed request that it is one; say where, too."""
     try:
-        return await call_next(context)
+        return await call_next(ctx)
     except ValidationError as error:
         wrong = ", ".join(dict.fromkeys(".".join(map(str, e["loc"])) for e in error.errors()))
         raise MCPError(types.INVALID_PARAMS, f"Invalid request parameters: {visible(wrong)[:300]}") from error

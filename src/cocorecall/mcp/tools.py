@@ -12,15 +12,21 @@ from cocorecall.mcp import schemas
 from cocorecall.mcp.answers import Answer, report_answer, search_answer
 from cocorecall.mcp.arguments import (
     Arguments,
+    Facets,
+    Fix,
     Import,
+    Paged,
+    Premortems,
     Search,
     Show,
     Status,
+    Timeline,
     cursor_position,
     new_cursor,
 )
+from cocorecall.mcp.listings import facets_answer, fix_answer, premortems_answer, timeline_answer
 from cocorecall.mcp.pages import Page, Position
-from cocorecall.model import ImportReport
+from cocorecall.model import FixReport, ImportReport
 from cocorecall.recall import Recall
 
 Run = Callable[[Recall, Any, str | None], Answer]
@@ -86,6 +92,52 @@ def _show(recall: Recall, asked: Show, _: str | None) -> Answer:
     return show_page(recall, asked)
 
 
+def _skipped(tool: str, asked: Paged) -> int:
+    return next(iter(cursor_position(tool, asked)), 0)
+
+
+def _onward(tool: str, asked: Paged) -> Callable[[int], str]:
+    return lambda n: new_cursor(tool, asked, str(n))
+
+
+def _timeline(recall: Recall, asked: Timeline, _: str | None) -> Answer:
+    skipped = _skipped("recall_timeline", asked)
+    timeline = recall.timeline(asked.name, budget=None, limit=skipped + asked.budget // _LEAST_EVENT + 1)
+    return timeline_answer(timeline, skipped, budget=asked.budget, cursor=_onward("recall_timeline", asked))
+
+
+def _facets(recall: Recall, asked: Facets, _: str | None) -> Answer:
+    skipped = _skipped("recall_facets", asked)
+    most = skipped + asked.budget // _LEAST_VALUE + 1
+    report = recall.facets(asked.kind, type=asked.type, like=asked.like, limit=most)
+    return facets_answer(report, skipped, budget=asked.budget, cursor=_onward("recall_facets", asked))
+
+
+def _fix(recall: Recall, asked: Fix, _: str | None) -> Answer:
+    skipped = _skipped("recall_fix", asked)
+    room = asked.budget + _USUAL_REPAIR * skipped
+    report = recall.fix(asked.error, budget=room)
+    while len(report.repairs) < report.total and _repairs_tokens(report, skipped) < asked.budget:
+        room *= 2
+        report = recall.fix(asked.error, budget=room)
+    return fix_answer(report, skipped, budget=asked.budget, cursor=_onward("recall_fix", asked))
+
+
+def _repairs_tokens(report: FixReport, skipped: int) -> int:
+    """What the repairs that were not shown yet cost, about."""
+    return _USUAL_REPAIR * max(0, len(report.repairs) - skipped)
+
+
+def _premortems(recall: Recall, asked: Premortems, _: str | None) -> Answer:
+    skipped = _skipped("recall_premortems", asked)
+    report = recall.premortems(stage=asked.stage, status=asked.status)
+    return premortems_answer(report, skipped, budget=asked.budget, cursor=_onward("recall_premortems", asked))
+
+
+_LEAST_EVENT, _LEAST_VALUE, _USUAL_REPAIR = 50, 30, 300
+"""Tokens: bounds how many entries a page can hold."""
+
+
 def _status(recall: Recall, asked: Status, _: str | None) -> Answer:
     return report_answer("status", document(recall.status()), asked.budget)
 
@@ -114,6 +166,39 @@ TOOLS = {
             Show,
             schemas.show_schema,
             _show,
+        ),
+        Tool(
+            "recall_timeline",
+            "History of a name",
+            "What happened to one function, table, file or other name: touched, evaluated, decided, contracted, feared,"
+            " failed; each event cited, in time order.",
+            Timeline,
+            schemas.timeline_schema,
+            _timeline,
+        ),
+        Tool(
+            "recall_facets",
+            "What there is to filter by",
+            "Functions, entities, metrics, decisions and other values that searches can be narrowed by, with counts.",
+            Facets,
+            schemas.facets_schema,
+            _facets,
+        ),
+        Tool(
+            "recall_fix",
+            "How an error was fixed before",
+            "Pass an error as it was printed: where it came before, and what was changed or run that then worked.",
+            Fix,
+            schemas.fix_schema,
+            _fix,
+        ),
+        Tool(
+            "recall_premortems",
+            "What was feared",
+            "Pre-mortems of CocoPlus: what was feared before stages ran, and how it was to be prevented.",
+            Premortems,
+            schemas.premortems_schema,
+            _premortems,
         ),
         Tool(
             "recall_status",
