@@ -20,7 +20,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from measure import WORDS
+from cocorecall import Recall
+from corpus import write_corpus
+from measure import WORDS, new_project
 
 
 class Client:

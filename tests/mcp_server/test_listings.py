@@ -57,7 +57,9 @@ def test_pages_of_a_timeline_are_the_timeline(server: Asker, sample: Path) -> No
 
 
 def test_pages_of_facets_are_the_facets(server: Asker, sample: Path) -> None:
-    found = [v for page in pages(server, "recall_facets", "values", kind="entities", budget=600) for v in page]
+    found = [
+        v for page in pages(server, "recall_facets", "values", kind="entities", budget=600) for v in page
+    ]
     whole = printed(sample, "facets", "entities", "--all")["values"]
     assert [(v["value"], v["turns"], v["newest"]["turn_id"]) for v in found] == [
         (v["value"], v["turns"], v["newest"]["turn_id"]) for v in whole

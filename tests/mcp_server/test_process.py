@@ -11,6 +11,7 @@ import sys
 import time
 import warnings
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ from cocorecall.project import NOT_INITIALIZED
 from mcp_client import HELLO, connected, lines, request, server_environment, start, tool_call
 from projects import Project
 
-TOOLS = {
+TOOLS: dict[str, Any] = {
     "recall_search": {"query": "x"},
     "recall_show": {"id": "x"},
     "recall_timeline": {"name": "x"},
@@ -177,7 +178,9 @@ def test_an_idle_server_holds_nothing_back(project: Project) -> None:
     project.session("one", ("user", "the threshold is 0.85"))
     assert recall_process(project.root, "import").returncode == 0
     with connected(project.root) as asker:
-        for tool, arguments in {**TOOLS, "recall_search": {"query": "threshold"}, "recall_show": {"id": "one"}}.items():
+        asker.document("recall_search", query="threshold")
+        asker.document("recall_show", id="one")
+        for tool, arguments in TOOLS.items():
             asker.call(tool, **arguments)
         with sqlite3.connect(project.index) as other:
             other.execute("CREATE TABLE elsewhere (x)")
@@ -205,7 +208,9 @@ def test_an_index_that_was_replaced_or_removed_is_noticed(project: Project) -> N
         assert [hit["session_id"] for hit in found] == ["new"]
         for path in project.index.parent.glob("recall.db*"):
             path.unlink()
-        assert any("recall import" in note for note in asker.document("recall_search", query="threshold")["notes"])
+        assert any(
+            "recall import" in note for note in asker.document("recall_search", query="threshold")["notes"]
+        )
         assert asker.document("recall_import")["sessions_new"] == 1
         found = asker.document("recall_search", query="threshold")["results"]
         assert [hit["session_id"] for hit in found] == ["old"]

@@ -60,7 +60,13 @@ def test_every_tool_of_the_server_as_agents_name_them() -> None:
     from cocorecall.mcp.tools import TOOLS
 
     for tool in TOOLS:
-        for name in (tool, f"mcp__cocorecall__{tool}", f"mcp__recall__{tool}", f"mcp_cocorecall_{tool}", f"cocorecall__{tool}"):
+        for name in (
+            tool,
+            f"mcp__cocorecall__{tool}",
+            f"mcp__recall__{tool}",
+            f"mcp_cocorecall_{tool}",
+            f"cocorecall__{tool}",
+        ):
             assert is_echo(ToolCall(name)), name
 
 

@@ -210,7 +210,9 @@ def _report_parts(document: Mapping[str, Any]) -> list[Part]:
             continue
         shown = key.replace("_", " ")
         if isinstance(value, list | tuple | dict):
-            entries = [f"{k}: {n}" for k, n in value.items()] if isinstance(value, dict) else map(_entry, value)
+            entries = (
+                [f"{k}: {n}" for k, n in value.items()] if isinstance(value, dict) else map(_entry, value)
+            )
             parts += [f"{shown}:\n", Quote("\n".join(map(one_line, entries))), "\n"]
         else:
             parts.append(f"{shown}: {one_line(f'{value:,}' if isinstance(value, int) else str(value))}\n")
