@@ -356,5 +356,6 @@ def test_a_filter_of_the_library_is_an_argument_of_the_tool() -> None:
         "explain",
         "skip",
         "asking",
+        "reveal",  # a person may ask for secrets, an agent may not
     }
     assert set(Search.model_fields) - own == of_library

@@ -131,9 +131,13 @@ MOST_HIGHLIGHTS = 20
 """Most places of matches that a long document names of a turn."""
 
 
+MOST_NOTES = 3
+"""Most notes of an answer that has no room even for a hit."""
+
+
 def _headed(results: Results, budget: int) -> Results:
     """An answer whose report of missed words, or even one hit, is too long: as much of it as fits."""
-    notes = results.notes
+    notes = results.notes[:MOST_NOTES]
     if results.hits:
         notes += ("Not even the first hit fits within this budget; ask with a greater one.",)
     results = replace(results, hits=(), returned=0, notes=notes)

@@ -19,10 +19,12 @@ class OpenIndex(NamedTuple):
     Attributes:
         recall: used by one thread at a time.
         lock: held while it is used.
+        folder: the client's folder, for the filter `here`; None: the server's.
     """
 
     recall: Recall
     lock: threading.Lock
+    folder: str | None = None
 
 
 class Indexes:
@@ -53,8 +55,7 @@ class Indexes:
         recall, folder = self._which(roots)
         with self._lock:
             index = self._open.setdefault(recall.place.home, OpenIndex(recall, threading.Lock()))
-        index.recall.folder = folder
-        return index
+        return index._replace(folder=folder)
 
     def _which(self, roots: Sequence[Path]) -> tuple[Recall, str | None]:
         if self._personal:

@@ -80,7 +80,8 @@ class RecallServer:
             on_list_resource_templates=self._list_templates,
             on_read_resource=self._read_resource,
         )
-        self.sdk.middleware.append(_naming_what_is_wrong)
+        # the SDK's own middleware reports each call to OpenTelemetry where that is set up; nothing here does
+        self.sdk.middleware[:] = [_naming_what_is_wrong]
         self.sdk.add_notification_handler(
             "notifications/roots/list_changed", types.NotificationParams, self._roots_changed
         )
@@ -139,6 +140,7 @@ class RecallServer:
         def run() -> R:
             index = self._indexes.find(roots)
             with index.lock:
+                index.recall.folder = index.folder
                 index.recall.refresh()
                 return work(index.recall)
 
