@@ -14,7 +14,7 @@ THIRD_PARTY = {"apsw", "click", "orjson", "cocorecall"}
 
 FORBIDDEN = {
     "asyncio", "cocorecall.extract", "cocorecall.index.importer", "cocorecall.sources", "dateutil", "filelock",
-    "importlib.metadata", "mcp", "platformdirs", "rich", "sqlglot", "sqlite3", "textual", "tomllib", "unittest",
+    "importlib.metadata", "mcp", "pydantic", "cocorecall.mcp", "cocorecall.plain", "platformdirs", "rich", "sqlglot", "sqlite3", "textual", "tomllib", "unittest",
     "cocorecall.times.phrases", "cocorecall.cli.show_command", "cocorecall.cli.search_terminal", "concurrent.futures",
 }  # fmt: skip
 

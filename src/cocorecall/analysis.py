@@ -108,6 +108,9 @@ _ENDINGS = (
 """Endings that the stemmer takes off; one of them restores nearly every stem to a word."""
 
 
+_MOST_KNOWN = 1 << 16
+
+
 class Stemmer:
     """Cuts a short text into the stems that FTS5 would index."""
 
@@ -120,6 +123,8 @@ class Stemmer:
         """The stems of a text, in order. Cached: queries and highlights ask for the same words often."""
         stems = self._known.get(text)
         if stems is None:
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()  # forgetting all bounds the memory of a process that stays
             stems = self._known[text] = self._stems(text)
         return stems
 

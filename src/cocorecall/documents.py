@@ -31,7 +31,7 @@ def search_document(results: Results) -> dict[str, Any]:
         "returned": results.returned,
         "budget": results.budget,
         "tokens": results.tokens,
-        "results": [_hit(hit) for hit in results.hits],
+        "results": [hit_document(hit) for hit in results.hits],
         "words": [
             {"word": w.word, "turns": w.turns, "sessions": w.sessions, "near": w.near} for w in results.words
         ],
@@ -47,7 +47,7 @@ _KEYS = (
 )  # fmt: skip
 
 
-def _hit(hit: Hit) -> dict[str, Any]:
+def hit_document(hit: Hit) -> dict[str, Any]:
     """One result of a search's document."""
     out: dict[str, Any] = {key: getattr(hit, key) for key in _KEYS}
     if hit.explanation:

@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from cocorecall.index.reader import IndexReader
     from cocorecall.index.sessions import SessionStore
     from cocorecall.model import (
+        CitedTurn,
         FacetReport,
         FixReport,
         ForgetReport,
+        Hit,
         ImportReport,
         PreMortemReport,
         Progress,
@@ -62,6 +64,9 @@ class Recall:
         self._clock = clock or _utc_now
         self._connection: apsw.Connection | None = None
         self._reader: IndexReader | None = None
+        self._file: tuple[int, int] | None = None
+        self.folder: str | None = None
+        """What the filter `here` means; None: the process's working directory."""
 
     @classmethod
     def open(cls, path: str | Path = ".", *, clock: Callable[[], datetime] | None = None) -> Recall:
@@ -91,6 +96,21 @@ class Recall:
         if self._connection is not None:
             connection, self._connection = self._connection, None
             connection.close()
+
+    def refresh(self) -> None:
+        """Let go of an index file that was replaced, removed or migrated since it was opened.
+
+        For a program that stays open between questions: the next call opens what is there now. What another
+        process writes into the same file is seen without this.
+        """
+        from cocorecall.index.schema import SCHEMA_VERSION  # noqa: PLC0415 - loaded by the first question
+
+        if self._connection is None:
+            return
+        with self._plain_errors():
+            migrated = int(self._connection.pragma("user_version")) != SCHEMA_VERSION
+        if migrated or _file_id(self._place.index_path) != self._file:
+            self.close()
 
     @property
     def place(self) -> Place:
@@ -211,6 +231,8 @@ class Recall:
         entity: Sequence[str] = (),
         metric: Sequence[str] = (),
         stage: Sequence[str] = (),
+        skip: int = 0,
+        asking: str | None = None,
     ) -> Results:
         """Find the turns that answer a query, best first, cited.
 
@@ -239,6 +261,8 @@ class Recall:
             entity: only turns that mention one of these: `NAME` or `type:NAME`; the last part of a dotted name will do.
             metric: only turns that state a value of one of these metrics.
             stage: only pre-mortems of these stages.
+            skip: leave out so many of the best hits: those that an answer before this one showed.
+            asking: the session that asks, where the host tells it; else the environment may.
 
         Raises:
             UsageError: an ambiguous or unknown session, an unreadable date.
@@ -269,7 +293,7 @@ class Recall:
             "session": self._resolve(session) if session else None,
             "echo": echo,
         }
-        current = None if include_current or session else self._asking_session()
+        current = None if include_current or session else self._asking_session(asking)
         with self._plain_errors():
             facets, unknown = self._resolve_facets(asked, reader)
         request = Request(
@@ -282,6 +306,7 @@ class Recall:
             filters=self._filters(asked, current, facets),
             shown_filters=tuple((k, list(v) if isinstance(v, tuple) else v) for k, v in asked.items() if v),
             notes=(*self._notes(current), *unknown),
+            skip=skip,
         )
         with self._plain_errors():
             results = answer(request, reader, now=self._clock(), phase=read_phases(self._place).current)
@@ -291,7 +316,7 @@ class Recall:
                 request = request._replace(notes=(*request.notes, *unknown_values(asked, reader.facets)))
                 results = answer(request, reader, now=self._clock(), phase=read_phases(self._place).current)
         if record and results.hits:
-            self._record(results)
+            self.record(results)
         return results
 
     @staticmethod
@@ -317,15 +342,15 @@ class Recall:
             paths=asked["path"],
             since=self._moment(asked["since"]) if asked["since"] else None,
             until=self._moment(asked["until"], end=True) if asked["until"] else None,
-            folders=(os.getcwd(),) if asked["here"] else (),  # noqa: PTH109 - as the shell spells it
+            folders=(self.folder or os.getcwd(),) if asked["here"] else (),  # noqa: PTH109 - as the shell spells it
             session=asked["session"],
             without_session=current,
             echo=asked["echo"],
             **facets,
         )
 
-    def _asking_session(self) -> str | None:
-        asking = next((os.environ[name] for name in ASKING_SESSION if os.environ.get(name)), None)
+    def _asking_session(self, told: str | None) -> str | None:
+        asking = told or next((os.environ[name] for name in ASKING_SESSION if os.environ.get(name)), None)
         return asking if asking and self._store().find(asking) == [asking] else None
 
     def _notes(self, current: str | None) -> tuple[str, ...]:
@@ -350,8 +375,8 @@ class Recall:
         found = (item for s in self._sources() if s.folder.exists() for item in walk(s.folder, known))
         return sum(isinstance(item, Transcript) for item in found)
 
-    def _record(self, results: Results) -> None:
-        """Store what was cited; a search neither fails nor waits for this."""
+    def record(self, results: Results) -> None:
+        """Store what an answer cites, as `search` does unless told not to; it neither fails nor waits."""
         import apsw  # noqa: PLC0415 - loaded by the search already
 
         from cocorecall.index.schema import BUSY_TIMEOUT_MS  # noqa: PLC0415 - loaded too
@@ -374,6 +399,33 @@ class Recall:
         from cocorecall.search.render import plain_form  # noqa: PLC0415
 
         return plain_form(results)
+
+    @staticmethod
+    def citation_line(cited: Hit | CitedTurn) -> str:
+        """The line of the plain form that cites a turn: its id, who, whether the source is there, what is next."""
+        from cocorecall.model import Hit  # noqa: PLC0415 - a search has loaded it
+
+        if isinstance(cited, Hit):
+            from cocorecall.search.render import citation_line  # noqa: PLC0415
+
+            return citation_line(cited)
+        from cocorecall.search.render_evidence import citation  # noqa: PLC0415
+
+        return citation(cited)
+
+    @staticmethod
+    def join_spans(text: str, spans: Sequence[tuple[int, int]]) -> str:
+        """Parts of a text, verbatim, with gap marks that count what is left out between and around them."""
+        from cocorecall.search.excerpt import join_spans  # noqa: PLC0415
+
+        return join_spans(text, spans)
+
+    @staticmethod
+    def estimate_tokens(text: str) -> int:
+        """How many tokens a text costs a model: the estimate that budgets go by."""
+        from cocorecall.search.tokens import estimate_tokens  # noqa: PLC0415
+
+        return estimate_tokens(text)
 
     @staticmethod
     def render_header(results: Results) -> str:
@@ -709,6 +761,7 @@ class Recall:
             from cocorecall.index.reader import IndexReader  # noqa: PLC0415
             from cocorecall.index.schema import open_for_reading  # noqa: PLC0415
 
+            self._file = _file_id(self._place.index_path)
             self._connection = open_for_reading(self._place.index_path)
             self._reader = IndexReader(self._connection)
         return self._reader
@@ -737,6 +790,15 @@ def _inline_filters(query: str, reader: IndexReader) -> dict[str, list[str]]:
     for key, value in parse_query(query, reader.stems).filters:
         found.setdefault(key, []).append(value)
     return found
+
+
+def _file_id(path: Path) -> tuple[int, int] | None:
+    """What tells one file at a path from another that took its place."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _read_holder(path: Path) -> str:

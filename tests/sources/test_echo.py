@@ -56,6 +56,20 @@ def test_its_tools(name: str) -> None:
     assert is_echo(ToolCall(name))
 
 
+def test_every_tool_of_the_server_as_agents_name_them() -> None:
+    from cocorecall.mcp.tools import TOOLS
+
+    for tool in TOOLS:
+        for name in (
+            tool,
+            f"mcp__cocorecall__{tool}",
+            f"mcp__recall__{tool}",
+            f"mcp_cocorecall_{tool}",
+            f"cocorecall__{tool}",
+        ):
+            assert is_echo(ToolCall(name)), name
+
+
 @pytest.mark.parametrize("name", ["product_recall_list", "recall", "Bash", ""])
 def test_other_tools(name: str) -> None:
     assert not is_echo(ToolCall(name, "no object"))

@@ -25,6 +25,7 @@ COMMANDS = {
     "fix": ("cocorecall.cli.fix_command", "Find how the same error was solved before."),
     "premortems": ("cocorecall.cli.premortems_command", "List what was feared before stages ran."),
     "forget": ("cocorecall.cli.forget_command", "Remove a session from the index for good."),
+    "mcp": ("cocorecall.cli.mcp_command", "Serve an agent over MCP, on standard input and output."),
     "completion": (
         "cocorecall.cli.completion_command",
         "Print the script that completes recall in your shell.",

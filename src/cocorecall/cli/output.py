@@ -8,6 +8,10 @@ from typing import Any
 
 from cocorecall.cli.command import Settings
 from cocorecall.terminal import json_escaped, visible
+from cocorecall.wording import counted, day_and_minute, home_shortened, one_line, shortened
+
+# commands take their wording from here, too
+__all__ = ["counted", "day_and_minute", "home_shortened", "one_line", "shortened"]
 
 
 def print_json(command: str, content: dict[str, Any]) -> None:
@@ -61,19 +65,6 @@ def width() -> int:
     return shutil.get_terminal_size((80, 24)).columns
 
 
-def one_line(text: str) -> str:
-    """A title or name on one line, control characters made visible: it can't pass for lines of ours."""
-    return visible(" ".join(text.split()))
-
-
-def shortened(text: str, room: int) -> str:
-    """The beginning of a text, with a mark that counts what is left out: about `room` characters in all."""
-    if len(text) <= room:
-        return text
-    kept = max(1, room - len(" [… 1,234 characters …]"))
-    return f"{text[:kept]} [… {len(text) - kept:,} characters …]"
-
-
 def cut(text: str, room: int) -> str:
     """One line of at most `room` characters, its end left out: for titles, not for what is cited."""
     line = one_line(text)
@@ -84,22 +75,6 @@ def cut_path(path: str, room: int) -> str:
     """A path of at most `room` characters, its beginning left out: the file's name tells most."""
     line = one_line(home_shortened(path))
     return line if len(line) <= room else "…" + line[len(line) - room + 1 :]
-
-
-def home_shortened(path: str) -> str:
-    """A path with the home folder as `~`."""
-    home = os.path.expanduser("~")  # noqa: PTH111 - pathlib would raise where there is no home
-    return "~" + path[len(home) :] if home != "/" and path.startswith(home + os.sep) else path
-
-
-def day_and_minute(time: str) -> str:
-    """`2026-05-14 09:12` of an ISO time."""
-    return time[:16].replace("T", " ")
-
-
-def counted(n: int, noun: str) -> str:
-    """`1 turn`, `2 turns`."""
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def size(n: int) -> str:

@@ -45,7 +45,7 @@ def command(settings: Settings, /, session_id: str, **options: Any) -> None:
     elif on_terminal():
         _print_on_terminal(view, full=full, color=colored(settings), pager=not no_pager)
     else:
-        from cocorecall.cli.show_text import render  # noqa: PLC0415 - JSON and terminal need none
+        from cocorecall.plain import render  # noqa: PLC0415 - JSON and terminal need none
 
         by_line = options["before"] is not None or options["after"] is not None
         print_text(render(view, call_room=_PIPED_CALL if by_line and not full else None))

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.text import Text
 
 from cocorecall.cli.output import width
-from cocorecall.cli.show_text import Piece, call_line, header, pieces, turn_head, turns_left_out
 from cocorecall.model import SessionView, TurnView
+from cocorecall.plain import Piece, call_line, header, pieces, turn_head, turns_left_out
 from cocorecall.terminal import visible
 
 _STYLES = {Piece.TEXT: "", Piece.MATCH: "bold yellow", Piece.GAP: "dim"}

@@ -46,6 +46,7 @@ class Request(NamedTuple):
         mode: `session-diverse`, `all` or `session`.
         shown_filters: the filters as the answer repeats them.
         notes: what the answer must say besides.
+        skip: how many of the best hits to leave out, since an earlier answer showed them.
         weights: the constants of the ranking; a benchmark takes them out one by one.
     """
 
@@ -58,6 +59,7 @@ class Request(NamedTuple):
     filters: Filters = Filters()
     shown_filters: tuple[tuple[str, Any], ...] = ()
     notes: tuple[str, ...] = ()
+    skip: int = 0
     weights: Weights = WEIGHTS
 
 
@@ -80,7 +82,7 @@ def answer(request: Request, reader: IndexReader, *, now: datetime, phase: str |
         empty,
         total_turns=turns,
         total_sessions=sessions,
-        words=() if any_full else _word_reports(planned, reader),
+        words=() if any_full or request.skip else _word_reports(planned, reader),
     )
     composer = _Composer(request, planned, scorer, reader)
     # a turn between matching ones that only calls tools has no words to show
@@ -137,12 +139,13 @@ def _listing(request: Request, query: Query, reader: IndexReader, now: datetime)
     planned = plan(query, reader)
     scorer = Scorer(planned, reader, Context(now))
     diverse = request.mode == "session-diverse"
-    most = min(turns, 2 * _most_hits(request, turns))
+    wanted = request.skip + _most_hits(request, turns)
+    most = min(turns, 2 * wanted)
     docs = reader.newest(request.filters, most, one_a_session=diverse)
     chosen = _distinct(scorer.unranked(docs), diverse=diverse)
     composer = _Composer(request, planned, scorer, reader)
     draft = replace(empty, total_turns=turns, total_sessions=sessions)
-    found = [composer.found(c) for c in chosen[: _most_hits(request, turns)]]
+    found = [composer.found(c) for c in chosen[request.skip : wanted]]
     return _within_budget(draft, found, composer, request)
 
 
@@ -219,14 +222,14 @@ def _choose(
 
     Where copies used up the candidates (boilerplate that stands in a thousand sessions), more are fetched.
     """
-    wanted = _most_hits(request, total)
+    wanted = request.skip + _most_hits(request, total)
     at_least = wanted + 6
     while True:
         docs = candidates(query, planned, reader, request.filters, at_least=at_least)
         ranked = scorer.rank(docs, _keeper(query, request.filters, reader))
         chosen = _distinct(ranked, diverse=request.mode == "session-diverse")
         if len(chosen) >= wanted or len(docs) < at_least or at_least > MAX_COLLAPSED * wanted:
-            return chosen[:wanted]
+            return chosen[request.skip : wanted]
         at_least *= 4
 
 
@@ -395,9 +398,9 @@ class _Item(NamedTuple):
 def _within_budget(draft: Results, found: list[_Found], composer: _Composer, request: Request) -> Results:
     """Fill in the hits, cut so that the plain form keeps the budget."""
     if request.budget is None:
-        hits = [composer.hit(n, f, whole(f.body, f.matches)) for n, f in enumerate(found, 1)]
+        hits = [composer.hit(n, f, whole(f.body, f.matches)) for n, f in enumerate(found, request.skip + 1)]
         return _priced(replace(draft, hits=tuple(hits)))
-    items = [_item(n, f, full=request.full) for n, f in enumerate(found, 1)]
+    items = [_item(n, f, full=request.full) for n, f in enumerate(found, request.skip + 1)]
     room = (
         request.budget - estimate_tokens(render_plain(replace(draft, returned=len(found)))) - _FOOTER_TOKENS
     )
@@ -405,7 +408,7 @@ def _within_budget(draft: Results, found: list[_Found], composer: _Composer, req
         cut = [(f, _cut(f, g)) for f, g in zip(found, pack(items, room), strict=True) if g is not None]
         # where not even a few words fit beside the marks, the room is better spent on the hits above
         shown = [(f, e) for f, e in cut if e.spans] or cut[:1]
-        hits = [composer.hit(n, f, e) for n, (f, e) in enumerate(shown, 1)]
+        hits = [composer.hit(n, f, e) for n, (f, e) in enumerate(shown, request.skip + 1)]
         results = _priced(replace(draft, hits=tuple(hits)))
         if results.tokens <= request.budget or not hits:
             return results

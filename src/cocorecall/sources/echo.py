@@ -6,7 +6,7 @@ import re
 
 from cocorecall.model import ToolCall
 
-_TOOL = re.compile(r"(?:^|__)recall_[a-z]+(?:_[a-z]+)*$|^mcp__(?:coco)?recall__", re.IGNORECASE)
+_TOOL = re.compile(r"(?:^|__)recall_[a-z]+(?:_[a-z]+)*$|^mcp_{1,2}(?:coco)?recall_", re.IGNORECASE)
 """Tools of the MCP server, alone or with the server's name in front."""
 
 _PROGRAM = re.compile(r"(?:coco)?recall(?:\.exe)?", re.IGNORECASE)

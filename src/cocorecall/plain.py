@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import Enum
 
-from cocorecall.cli.output import counted, day_and_minute, home_shortened, one_line, shortened
 from cocorecall.model import CallView, SessionView, TurnView
+from cocorecall.wording import counted, day_and_minute, home_shortened, one_line, shortened
 
 
 class Piece(Enum):
