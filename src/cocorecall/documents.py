@@ -43,7 +43,7 @@ _KEYS = (
     "rank", "score", "field", "in_source", "session_id", "turn_id", "source_exists", "suggested_follow_up", "match",
     "matched", "missed", "session_matches", "latest_turn_id", "speaker_role", "timestamp", "seq", "agent", "title",
     "cwd", "phase_context", "source_path", "source_line", "text_hash", "text", "spans", "text_length", "highlights",
-    "tags", "also_in", "kind", "echo", "time_source",
+    "tags", "also_in", "kind", "echo", "time_source", "secrets",
 )  # fmt: skip
 
 

@@ -192,6 +192,7 @@ class Recall:
         explain: bool = False,
         echo: bool = False,
         include_current: bool = False,
+        reveal: bool = False,
         role: Sequence[str] = (),
         agent: Sequence[str] = (),
         phase: Sequence[str] = (),
@@ -214,6 +215,7 @@ class Recall:
             explain: give each hit an `explanation`.
             echo: find also what CocoRecall itself printed into transcripts.
             include_current: find also turns of the session that is asking.
+            reveal: show credentials; else each is masked by a marker of its kind, `[secret: password]`.
             role: only turns of these roles or speakers; several values of one filter: any of them.
             agent: only sessions of these agents.
             phase: only sessions of these CocoPlus phases.
@@ -257,6 +259,7 @@ class Recall:
             filters=self._filters(asked, current),
             shown_filters=tuple((k, list(v) if isinstance(v, tuple) else v) for k, v in asked.items() if v),
             notes=self._notes(current),
+            reveal=reveal,
         )
         with self._plain_errors():
             results = answer(request, reader, now=self._clock(), phase=read_phases(self._place).current)
@@ -351,6 +354,7 @@ class Recall:
         before: int | None = None,
         after: int | None = None,
         thinking: bool = False,
+        reveal: bool = False,
     ) -> SessionView:
         """A session's turns in order, with the matches of the query that led to it.
 
@@ -362,6 +366,7 @@ class Recall:
             before: only so many lines before each match; turns without a match are left out.
             after: only so many lines after each match; likewise.
             thinking: with the model's reasoning.
+            reveal: show credentials; else each is masked by a marker of its kind, `[secret: password]`.
 
         Raises:
             UsageError: no such session or turn, or an ambiguous prefix.
@@ -385,6 +390,7 @@ class Recall:
                 before=before,
                 after=after,
                 thinking=thinking,
+                reveal=reveal,
             )
 
     def _resolve_turn(self, wanted: str) -> tuple[str, int | None]:
@@ -595,6 +601,8 @@ def _read_holder(path: Path) -> str:
 def _one_line(info: SessionInfo, *, shared: bool) -> str:
     from cocorecall.index.sessions import FIRST  # noqa: PLC0415 - only for an ambiguous id
 
-    what = info.title or info.cwd or ""
+    from cocorecall.secrets import mask  # noqa: PLC0415 - the same
+
+    what = mask(info.title or info.cwd or "").text
     session_id = info.session_id + (FIRST if shared else "")
     return f"{session_id}  {info.start_time[:10]}  {info.agent}  {what}".rstrip()

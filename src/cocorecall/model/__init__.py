@@ -86,6 +86,9 @@ if TYPE_CHECKING:
         Results as Results,
     )
     from cocorecall.model.results import (
+        Secret as Secret,
+    )
+    from cocorecall.model.results import (
         Span as Span,
     )
     from cocorecall.model.results import (
@@ -149,7 +152,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "transcript": "Entity EvaluationResult Event Facet FunctionTouch KeyDecision MAX_TEXT OutcomeContract SessionHead Skipped StrategyUse TimeSource ToolCall ToolResult Turn TurnKind UnknownRecord",
     "evidence": "CitedTurn FacetKind FacetReport FacetValue FixReport PreMortemReport PreMortemView Repair Timeline TimelineEvent",
-    "results": "Explanation Factor Hit Results Span TermScore WordReport",
+    "results": "Explanation Factor Hit Results Secret Span TermScore WordReport",
     "reports": "CallView ForgetReport ImportReport Progress SessionInfo SessionView SkippedInput SourceReport StatusReport TurnView",
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}

@@ -123,6 +123,9 @@ class TurnView:
         spans: the parts of `text` to print: all of it, or the context lines round each match.
         text_length: true length in characters; longer than `text` where the index holds a cut text.
         omitted_before: turns left out between this one and the one before it in the view.
+        secrets: credentials that are masked in text, thinking and calls; where 0 they are verbatim. Offsets
+            count in `text` as it is shown.
+        not_stored: characters of the turn that the index does not hold, as it cut the text.
     """
 
     turn_id: str
@@ -144,6 +147,8 @@ class TurnView:
     calls: tuple[CallView, ...]
     thinking: str
     omitted_before: int = 0
+    secrets: int = 0
+    not_stored: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from cocorecall.index.reader import IndexReader
 from cocorecall.search.query import STOP_WORDS, Unit, parse_query
 from cocorecall.search.ranking import LIGHT_WORDS, Plan, Ranked
 
-_LOOKED_AT = 6_000
+LOOKED_AT = 6_000
 """Characters of a turn in which names are looked for."""
 _LOOKED_THROUGH = 24
 """Names of a text that are considered."""
@@ -83,7 +83,9 @@ class FollowUp:
         for name in (*_names(body), *_words(body)):
             if self._unit(name) is not None:
                 return name
-        title = next(_words(ranked.session.title or ""), "")
+        from cocorecall.secrets import mask  # noqa: PLC0415 - loaded where text is shown
+
+        title = next(_words(mask(ranked.session.title or "").text), "")
         folder = re.split(r"[/\\]", (ranked.session.cwd or "").rstrip("/\\"))[-1]
         return title or folder or ranked.session.agent
 
@@ -91,7 +93,7 @@ class FollowUp:
 def _names(body: str) -> Iterator[str]:
     """Identifiers of a text, each once: dotted, snake_case, camelCase, upper case."""
     seen: set[str] = set()
-    for match in _NAME.finditer(body, 0, _LOOKED_AT):
+    for match in _NAME.finditer(body, 0, LOOKED_AT):
         name = match[0].strip(".")
         if name not in seen and fold(name) not in STOP_WORDS:
             seen.add(name)
@@ -100,5 +102,5 @@ def _names(body: str) -> Iterator[str]:
 
 def _words(body: str) -> Iterator[str]:
     """Plain words of a text, longest first."""
-    found = {w for w in _WORD.findall(body[:_LOOKED_AT]) if fold(w) not in STOP_WORDS | LIGHT_WORDS}
+    found = {w for w in _WORD.findall(body[:LOOKED_AT]) if fold(w) not in STOP_WORDS | LIGHT_WORDS}
     yield from sorted(found, key=lambda w: (-len(w), w))
