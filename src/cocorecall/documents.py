@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cocorecall.model import Hit, Results, SessionView
+from cocorecall.model import Hit, Results, SecretReport, SessionView
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -71,4 +71,15 @@ def session_document(view: SessionView) -> dict[str, Any]:
         "omitted_after": view.omitted_after,
         "shared_turns": view.shared_turns,
         "shared_with": view.shared_with,
+    }
+
+
+def secrets_document(report: SecretReport) -> dict[str, Any]:
+    """The document of where secrets are; it holds none."""
+    return {
+        "secrets": report.secrets,
+        "turns": report.turns,
+        "sessions": report.sessions,
+        "kinds": dict(report.kinds),
+        "results": [document(place) for place in report.places],
     }

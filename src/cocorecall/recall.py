@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         ImportReport,
         Progress,
         Results,
+        SecretReport,
         SessionInfo,
         SessionView,
         SourceReport,
@@ -543,6 +544,49 @@ class Recall:
                 connection.close()
         return ForgetReport(sid, turns, citations, (path,) if Path(path).exists() else ())
 
+    # --- secrets -------------------------------------------------------------------------------------
+
+    def secrets(self, *, kind: Sequence[str] = (), session: str | None = None) -> SecretReport:
+        """Where the index holds credentials, by kind; never their values.
+
+        Args:
+            kind: only these kinds.
+            session: only this session: an id or an unambiguous prefix.
+
+        Raises:
+            UsageError: nothing is indexed, no such session, or an ambiguous prefix.
+            IndexTooNewError, IndexDamagedError, BusyError, RecallError: as they say.
+        """
+        from cocorecall.search.secret_places import find_places  # noqa: PLC0415 - nothing else needs it
+
+        sid = self._resolve(session) if session else None
+        self._store()
+        connection = self._connection
+        if connection is None:
+            raise UsageError("Nothing is indexed yet.", "Run `recall import` first.")
+        with self._plain_errors():
+            report = find_places(connection, session=sid, kinds=frozenset(kind) or None)
+        if not kind and not session:
+            self._note_secrets(connection, report)
+        return report
+
+    def _note_secrets(self, connection: apsw.Connection, report: SecretReport) -> None:
+        """Keep the counts for `status`; what was asked for neither fails nor waits for this."""
+        import json  # noqa: PLC0415
+
+        import apsw  # noqa: PLC0415 - loaded already
+
+        from cocorecall.index.schema import BUSY_TIMEOUT_MS  # noqa: PLC0415 - loaded too
+        from cocorecall.index.texts import note_secrets  # noqa: PLC0415 - loaded too
+
+        connection.set_busy_timeout(20)
+        try:
+            note_secrets(connection, json.dumps({"kinds": dict(report.kinds), "ts": self._now()}))
+        except apsw.Error:
+            return
+        finally:
+            connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+
     # --- what all of them use ------------------------------------------------------------------------
 
     def _now(self) -> str:
@@ -600,7 +644,6 @@ def _read_holder(path: Path) -> str:
 
 def _one_line(info: SessionInfo, *, shared: bool) -> str:
     from cocorecall.index.sessions import FIRST  # noqa: PLC0415 - only for an ambiguous id
-
     from cocorecall.secrets import mask  # noqa: PLC0415 - the same
 
     what = mask(info.title or info.cwd or "").text

@@ -13,7 +13,7 @@ from cocorecall.recall import Recall
 from cocorecall.terminal import visible
 
 _MATCH = "bold yellow"
-_SECRET = "bold red"
+_MASKED = "bold red"
 _WHERE = {"calls": " in a tool call", "tags": " in its tags", "context": " in the turns around it"}
 """Where a hit matches, if not in its text."""
 
@@ -126,7 +126,7 @@ def _styled(hit: Hit) -> Iterator[tuple[int, int, str]]:
         longer = 0  # by how much the markers up to there exceed what they stand for
         for a, b, kind in _marked(hit, start, end):
             size = len(f"[secret: {kind}]") if kind else b - a
-            yield at + a - start + longer, at + a - start + longer + size, _SECRET if kind else _MATCH
+            yield at + a - start + longer, at + a - start + longer + size, _MASKED if kind else _MATCH
             longer += size - (b - a)
         at += end - start + longer
         done = end

@@ -212,6 +212,9 @@ class StatusReport:
         citations: citations recorded by searches.
         phase: the project's current phase.
         problems: what is wrong with the index or its sources, one sentence each, with its remedy.
+        secrets: credentials by kind, as the last look through the whole index (`Recall.secrets`) counted
+            them; None before the first.
+        secrets_counted: when that was.
     """
 
     project: str | None
@@ -234,6 +237,8 @@ class StatusReport:
     citations: int
     phase: str | None
     problems: tuple[str, ...] = ()
+    secrets: Mapping[str, int] | None = None
+    secrets_counted: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,3 +253,45 @@ class ForgetReport:
     turns: int
     citations: int
     remaining: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SecretPlace:
+    """Credentials of one kind in one turn; their values are nowhere in it.
+
+    Attributes:
+        count: how many.
+        suggested_follow_up: the command that shows the turn, masked.
+        fields: where in the turn: `text`, `thinking`, `calls`.
+    """
+
+    kind: str
+    count: int
+    session_id: str
+    turn_id: str
+    source_exists: bool
+    suggested_follow_up: str
+    speaker_role: str
+    timestamp: str
+    source_path: str
+    source_line: int | None
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SecretReport:
+    """Where the index holds credentials.
+
+    Attributes:
+        secrets: how many, in all.
+        turns: turns that hold one.
+        sessions: sessions that hold one.
+        kinds: how many of each kind, most frequent first.
+        places: one a turn and kind, newest first.
+    """
+
+    secrets: int
+    turns: int
+    sessions: int
+    kinds: Mapping[str, int]
+    places: tuple[SecretPlace, ...]

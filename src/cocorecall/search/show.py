@@ -10,8 +10,8 @@ from cocorecall.errors import UsageError
 from cocorecall.index.reader import IndexReader
 from cocorecall.index.sessions import SessionStore, StoredTurn
 from cocorecall.model import CallView, SessionView, Span, TurnView
-from cocorecall.search.matches import find_matches
 from cocorecall.search.masking import MaskedText
+from cocorecall.search.matches import find_matches
 from cocorecall.search.query import Unit, parse_query
 from cocorecall.secrets import mask
 

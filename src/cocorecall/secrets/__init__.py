@@ -15,8 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from cocorecall.model import Secret
-from cocorecall.secrets.assignments import ANCHORS, assigned
-from cocorecall.secrets.blocks import ANCHOR, PUTTY_ANCHOR, private_keys, putty_keys
+from cocorecall.secrets import assignments, blocks, headers
 from cocorecall.secrets.shapes import ALPHABETS, COMMANDS, FORMS, LEAST, SHAPES, Form, Shape, compiled
 
 
@@ -58,9 +57,12 @@ def find_secrets(text: str) -> list[Secret]:
     if "://" in text:
         found += _in_urls(text)
     lowered = _lowered(text)
-    for anchor in ANCHORS:
+    for anchor in headers.ANCHORS:
         if anchor in lowered:
-            found += (Secret(*place) for place in assigned(text, lowered, anchor))
+            found += headers.credentials(text, lowered, anchor)
+    for anchor in assignments.ANCHORS:
+        if anchor in lowered:
+            found += assignments.assigned(text, lowered, anchor)
     return _apart(found) if found else found
 
 
@@ -133,7 +135,7 @@ def _varied(body: str) -> bool:
     """Whether it is no placeholder: not `xxxx…`, not a word in small letters."""
     if len(set(body)) < 6:  # noqa: PLR2004 - sixteen random digits of a key have more
         return False
-    return any(c.isdigit() for c in body) or (body.lower() != body and body.upper() != body)
+    return body.lower() != body or any(c.isdigit() for c in body)
 
 
 def _by_form(text: str, long: str) -> Iterator[Secret]:
@@ -176,12 +178,10 @@ def _aws_pairs(text: str) -> Iterator[Secret]:
 
 
 def _in_blocks(text: str) -> Iterator[Secret]:
-    if ANCHOR in text:
-        for place in private_keys(text):
-            yield Secret("private-key", *place)
-    if PUTTY_ANCHOR in text:
-        for place in putty_keys(text):
-            yield Secret("private-key", *place)
+    if blocks.ANCHOR in text:
+        yield from (Secret("private-key", *place) for place in blocks.private_keys(text))
+    if blocks.PUTTY_ANCHOR in text:
+        yield from (Secret("private-key", *place) for place in blocks.putty_keys(text))
 
 
 _NO_PASSWORDS = frozenset(

@@ -7,68 +7,97 @@ string, an environment variable or `CREATE USER` says what they are.
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
 from collections.abc import Iterator
+from typing import NamedTuple
 
+from cocorecall.model import Secret
 from cocorecall.secrets.shapes import compiled
+from cocorecall.secrets.values import is_hex, is_random, is_reference, is_words, stands_for_another
 
-ANCHORS = ("password", "passwd", "pwd", "passphrase", "passcode", "secret", "token", "key", "credential", "authorization", "bearer", "identified by")  # fmt: skip
+PASSWORDS = ("password", "passwd", "pwd", "passphrase", "passcode", "identified by")
+ANCHORS = (*PASSWORDS, "secret", "secret_string", "token", "key", "credential", "credentials")
 """How the names end that are looked at, in lower case."""
 
-_PASSWORDS = frozenset(("password", "passwd", "pwd", "passphrase", "passcode", "identified by"))
 _KEYS = re.compile(
     r"(?:api|app|application|access|secret|private|auth|account|client|encryption|encrypt|signing|master|service"
     r"|license|subscription|shared|webhook|deploy|admin|bot|integration|ingest|write|session|jwt|hmac|storage|root)"
-    r"[_.-]?key"
+    r"[_.-]?key$"
 )
+_EXPLICIT = re.compile(
+    r"api|app|auth|access|secret|client|bearer|bot|refresh|private|encrypt|signing|session|account|credential"
+)
+"""Parts of names that say of a hexadecimal value that it is a key, not a hash."""
 _NOT_SECRET = re.compile(
-    r"next|start|page|verification|registration|creation|update|client.?token|client.?request|grant|work|continuation|cursor|sync|public|csrf|pad|eos|bos|unk|mask|sep|cls|stop|special|primary|foreign"
-    r"|sort|cache|partition|hash|digest|checksum|fingerprint|idempotency|resume|change|token_?type|delimiter"
-    r"|position|offset|max|min|num|count|n_|lookup|group|merge|unique|natural|surrogate|cluster|dedup"
+    r"(?:^|[_.-])(?:next|start|starting|page|verification|registration|creation|update|client_token|client_request"
+    r"|grant|work|continuation|cursor|sync|public|csrf|pad|eos|bos|unk|mask|sep|cls|stop|special|primary|foreign"
+    r"|sort|cache|partition|hash|digest|checksum|fingerprint|idempotency|resume|change|delimiter|position|offset"
+    r"|max|min|num|count|n|lookup|group|merge|unique|natural|surrogate|cluster|dedup)(?:[_.-]|$)"
 )
 """Parts of names of what is no secret: `next_page_token`, `eos_token`, `primary_key`."""
+_NAME_LENGTH = 40
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
-_AFTER = (
+_SIGN = (
     r"(?:\\*[\"'`])?\]?(?:\s?:\s?(?:str|string|String|Optional\[str\]|str \| None)(?=\s*=))?"
     r"(?P<sign>\s{0,20}(?::=|=>|=(?![=>~])|:(?![:=]))[ \t]{0,8})"
     r"(?:[rbfu]{0,2}(?P<quote>\\*[\"'`]))?"
 )
-_AFTER_FLAG = r"(?P<sign>[ \t]{1,4})(?P<quote>\\*[\"'`])?"
-_BARE = r"[^\s\"'`,;<>(){}\[\]\\|&]{1,8192}"
-_BARE_IN_ENVIRONMENT = r"[^\s\"'`;<>\\]{1,8192}"
-_BARE_IN_CONNECTION = r"[^\s;&\"'`<>{}\\]{1,8192}"
-_PLACEHOLDER = re.compile(
-    r"[<>{}]|\$[\w({]|^\$|^%|%[(s]|%\w+%|\*{3}|\.{3}|…|x{4}|X{4}|^x+$|^\.+$|^-+$|your|change.?me|redact|masked|placeholder|\[secret"
-    r"|environ|getenv|process\.env|^env\.|^secrets\.|^vault:|^ref\+|^arn:|^projects/|^op://|keyring|^_+$|^0+$|1234567890abcdef"
-    r"|insert|replace|example\.|^none$|^null$|^true$|^false$|^undefined$|^nil$|^\(|hidden|encrypted|omitted|removed|sample",
-    re.IGNORECASE,
+_TOLD = r"\s(?:is|was|to|will be)(?: now)?:? (?P<quote>[\"'`])?"
+_BLANK = r"(?P<sign>[ \t]{1,4})(?P<quote>\\*[\"'`])?"
+_LONGEST = 8192
+_BARE = rf"[^\s\"'`,;<>(){{}}\[\]\\|&]{{1,{_LONGEST}}}"
+_BARE_IN_ENVIRONMENT = rf"[^\s\"'`;<>\\]{{1,{_LONGEST}}}"
+_BARE_IN_CONNECTION = rf"[^\s;&\"'`<>{{}}\\]{{1,{_LONGEST}}}"
+
+_EXPORTS = frozenset(
+    ("", "export", "set", "env", "ENV", "-e", "$", "$ export", "> export", "+", "+ export", "$env:")
 )
+"""What may stand in front of an environment variable on its line."""
+_COMMAND_END = re.compile(r"\\n|[;&|\"'`(]")
+_USER_STATEMENT = re.compile(r"(?:create|alter)\s+(?:or\s+replace\s+)?user\b")
+_CONTEXT = 400
+"""Characters in front of a password in which `CREATE USER` or `snowflake` says what it is."""
 _TRIVIAL = frozenset(
     "password passwd pwd pass secret token key apikey api_key user username admin test testing foo bar baz"
     " postgres root mysql guest default string str text bytes required optional value".split()
 )
-_PATH = re.compile(
-    r"^(?:~|\.{1,2})?/[\w.-]+/|^~|^\.{1,2}/|^[A-Za-z]:[\\/]|\.(?:pem|p8|key|json|ya?ml|txt|py|env|toml|sql|md)$"
-)
-_FOLDERS = re.compile(r"^\w+/[\w/-]+$")
-_REFERENCE = re.compile(r"^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$|^[A-Za-z_]\w*(?:::|->)")
-_UUID = re.compile(r"^\{?[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\}?$")
-_HEX = re.compile(r"^(?:0x)?(?:[0-9a-f]{16,}|[0-9A-F]{16,})$")
-_NAME = re.compile(r"^[A-Za-z]+(?:[_.-]?[A-Za-z]+)*[_.-]?\d{0,2}$")
-"""Words: letters, joined or not, and perhaps a number behind them."""
-_PIECES = re.compile(r"[^A-Za-z0-9]+")
-_MASKED_USER = re.compile(r"(?:create|alter)\s+(?:or\s+replace\s+)?user\b", re.IGNORECASE)
-_CONTEXT = 400
-"""Characters in front of a password in which `CREATE USER` or `snowflake` says what it is."""
+_SIGNS = frozenset("!@#$%^&*?+=~")
+
 _AWS_SECRET = 40
-_STRONG, _PASSWORD, _LONG_HEX = 16, 6, 32
-"""Fewest characters of a random value, of a password, of a hexadecimal key."""
+_RANDOM, _HEX = 16, 32
+"""Fewest characters of a random value and of a hexadecimal key."""
+_PASSWORD, _STRONG_PASSWORD, _KNOWN_PASSWORD = 6, 8, 3
+"""Fewest characters of a password in quotes, of one in the open, and of one that is known to be one."""
 
 
-def assigned(text: str, lowered: str, anchor: str) -> Iterator[tuple[str, int, int]]:
-    """Kinds and places of the secret values behind names that end with an anchor.
+class _Assignment(NamedTuple):
+    """A name and its value, and what stands around them.
+
+    Attributes:
+        name: in lower case.
+        anchor: its end, one of `ANCHORS`.
+        kind: what the value would be.
+        start: where the name begins.
+        value_start: where the value begins, behind its quote.
+        quote: the quote, with the backslashes in front of it; empty where there is none.
+        option: it is the option of a command.
+        known: connection string, environment variable or statement: a password beyond doubt.
+    """
+
+    name: str
+    anchor: str
+    kind: str
+    start: int
+    value_start: int
+    quote: str
+    option: bool
+    known: bool
+    pattern: str
+
+
+def assigned(text: str, lowered: str, anchor: str) -> Iterator[Secret]:
+    """The secret values behind names that end with an anchor.
 
     Args:
         text: the text.
@@ -78,224 +107,146 @@ def assigned(text: str, lowered: str, anchor: str) -> Iterator[tuple[str, int, i
     at = lowered.find(anchor)
     while at >= 0:
         end = at + len(anchor)
-        if lowered[end : end + 1] == "s" and anchor == "credential":
-            end += 1
         follows = text[end : end + 1]
         if not follows.isalpha() and follows not in ("_", "("):
-            found = _value(text, lowered, at, end, anchor)
+            found = _read(text, lowered, at, anchor)
             if found:
-                yield found
+                value = compiled(found.pattern).match(text, found.value_start)
+                called = value and not found.quote and text[value.end() : value.end() + 1] in ("(", "[")
+                if value and not called and _is_secret(value[0], found, text):
+                    yield Secret(found.kind, *value.span())
         at = lowered.find(anchor, end)
 
 
-def _value(text: str, lowered: str, at: int, end: int, anchor: str) -> tuple[str, int, int] | None:
-    if anchor in ("authorization", "bearer"):
-        return _header(text, at, end, anchor)
-    sign = compiled(_AFTER).match(text, end, end + 60)
-    flag = sign is None and (lowered.find("--", max(0, at - 40), at) >= 0 or anchor == "identified by")
-    if flag:
-        sign = compiled(_AFTER_FLAG).match(text, end)
+def _read(text: str, lowered: str, at: int, anchor: str) -> _Assignment | None:
+    end = at + len(anchor)
+    sign = compiled(_SIGN).match(text, end, end + 60)
+    sign = sign or compiled(_BLANK).match(text, end)
     if sign is None:
         return None
     start = _name_start(lowered, at)
-    name = lowered[start:end]
-    if (
-        flag and not (name.startswith("--") or (anchor == "identified by" and sign["quote"]))
-    ) or not _is_secret_name(name, anchor):
+    name = _CAMEL.sub("_", text[start:end]).lower()
+    option = name.startswith("--")
+    if not sign["sign"].strip() and not (option or (anchor == "identified by" and sign["quote"])):
+        return _in_prose(text, end, name, anchor)
+    address = text[start - 1 : start] == ":" and sign["sign"] == ":"  # of `arn:aws:…:secret:name`
+    if address or not _is_secret_name(name, anchor):
         return None
-    if text[start - 1 : start] == ":" and sign["sign"] == ":":
-        return None  # a part of an address: `arn:aws:…:secret:name`
-    kind = _kind(name, anchor, text, start)
-    if kind is None:
+    kind = _kind(name, anchor, lowered, start)
+    return _in_its_setting(text, start, sign, _Assignment(
+        name, anchor, kind, start, sign.end(), sign["quote"] or "", option, known=kind == "snowflake-password", pattern=_BARE,
+    ))  # fmt: skip
+
+
+def _in_prose(text: str, end: int, name: str, anchor: str) -> _Assignment | None:
+    """A password as a person tells it: `the password is …`."""
+    told = compiled(_TOLD).match(text, end) if anchor in PASSWORDS else None
+    if told is None:
         return None
-    setting = _Setting(text, lowered, start, sign, kind, flag=flag)
-    value = compiled(setting.value_pattern).match(text, sign.end())
-    if value is None or (not setting.quoted and text[value.end() : value.end() + 1] in ("(", "[")):
-        return None
-    return (kind, *value.span()) if _is_secret(value[0], name, anchor, setting) else None
+    return _Assignment(
+        name, anchor, "password", end, told.end(), told["quote"] or "", option=False, known=False,
+        pattern=rf"[^{told['quote']}\s]{{1,{_LONGEST}}}" if told["quote"] else r"[^\s\"'`<>,;(){}\\]{1,200}",
+    )  # fmt: skip
+
+
+def _in_its_setting(text: str, start: int, sign: re.Match[str], found: _Assignment) -> _Assignment | None:
+    """With how far the value goes, and whether it is known to be a password."""
+    tight = sign["sign"] == "="
+    before = text[start - 1 : start]
+    name = text[start : sign.start()]
+    lead = _COMMAND_END.split(text[max(text.rfind("\n", 0, start) + 1, start - 80) : start])[-1].strip()
+    if found.anchor == "pwd" and lead in _EXPORTS and found.name in ("pwd", "oldpwd") and before != ";":
+        return None  # the shell's working directory
+    if len(found.quote) > 1:  # a quote inside a JSON string
+        return found._replace(pattern=rf"(?:(?!\\+{found.quote[-1]})[^\n]){{1,{_LONGEST}}}")
+    if found.quote:
+        return found._replace(pattern=rf"(?:[^{found.quote}\\\n]|\\.){{1,{_LONGEST}}}")
+    if tight and name.isupper() and lead in _EXPORTS and before not in ("&", "?"):
+        return found._replace(pattern=_BARE_IN_ENVIRONMENT, known=True)
+    if tight and (before in (";", "&", "?") or ";" in text[sign.end() : sign.end() + 100].split("\n", 1)[0]):
+        return found._replace(pattern=_BARE_IN_CONNECTION, known=True)
+    return found
 
 
 def _name_start(lowered: str, at: int) -> int:
     start = at
-    while start > 0 and at - start < 40 and (lowered[start - 1].isalnum() or lowered[start - 1] in "_.-"):
+    while start > 0 and at - start < _NAME_LENGTH and (
+        lowered[start - 1].isalnum() or lowered[start - 1] in "_.-"
+    ):  # fmt: skip
         start -= 1
-    if start > 0 and lowered[start - 1] == "\\" and lowered[start : start + 1] in ("n", "r", "t"):
+    if start > 0 and lowered[start - 1] == "\\" and lowered[start] in "nrt":
         start += 1  # an escaped line end in front of the name
-    return start
+    return min(start, at)
 
 
 def _is_secret_name(name: str, anchor: str) -> bool:
-    if anchor in _PASSWORDS:
+    if anchor in PASSWORDS:
         return True
     if _NOT_SECRET.search(name):
         return False
-    return anchor != "key" or bool(_KEYS.search(name)) or name.endswith("_key")
+    return anchor != "key" or name.endswith("_key") or _KEYS.search(name) is not None
 
 
-class _Setting:
-    """What stands around a value."""
-
-    def __init__(
-        self, text: str, lowered: str, start: int, sign: re.Match[str], kind: str, *, flag: bool
-    ) -> None:
-        self.quoted = sign["quote"] is not None
-        self.flag = flag
-        tight = sign["sign"] == "="
-        before = lowered[max(0, start - 1) : start]
-        line = text.rfind("\n", 0, start) + 1
-        lead = text[line:start].strip()
-        name = text[start : sign.start()]
-        self.connection = tight and (
-            before in (";", "&", "?") or text[sign.end() :].split("\n", 1)[0].find(";") >= 0
-        )
-        self.environment = (
-            tight
-            and name.upper() == name
-            and lead in ("", "export", "set", "-e", "env", "ENV", "$", "$ export", "> export", "+ export")
-        )
-        self.line = not lead
-        self.quote = sign["quote"] or ""
-        self.kind = kind
-        self.known = kind == "snowflake-password"
-
-    @property
-    def value_pattern(self) -> str:
-        """How far the value goes."""
-        if len(self.quote) > 1:  # a quote inside a JSON string
-            return rf"(?:(?!\\+{self.quote[-1]})[^\n]){{1,8192}}"
-        if self.quote:
-            return rf"(?:[^{self.quote}\\\n]|\\.){{1,8192}}"
-        if self.environment:
-            return _BARE_IN_ENVIRONMENT
-        return _BARE_IN_CONNECTION if self.connection else _BARE
-
-
-def _is_secret(value: str, name: str, anchor: str, setting: _Setting) -> bool:
-    if len(value) == _AWS_SECRET and setting.kind == "aws-secret-key" and not _HEX.match(value):
-        return not _PLACEHOLDER.search(value)
-    if not value or _PLACEHOLDER.search(value) or _PATH.search(value) or "://" in value or _UUID.match(value):
-        return False
-    if _FOLDERS.match(value) and not any(map(_mixed, _PIECES.split(value))):
-        return False
-    folded = value.lower()
-    if folded in _TRIVIAL or folded == name or name.endswith(folded) or folded.startswith(name):
-        return False
-    if not setting.quoted and _REFERENCE.match(value):
-        return False
-    if anchor in _PASSWORDS:
-        return _is_password(value, setting)
-    if _HEX.match(value):
-        return len(value) >= _LONG_HEX and (anchor == "secret" or bool(_EXPLICIT.search(name)))
-    if anchor == "key" and not _KEYS.search(name) and not any(c.isdigit() for c in value):
-        return False
-    return len(value) >= _STRONG and " " not in value and is_random(value)
-
-
-_EXPLICIT = re.compile(
-    r"api|app|auth|access|secret|client|bearer|bot|refresh|private|encrypt|signing|session|account|credential"
-)
-
-
-def _is_password(value: str, setting: _Setting) -> bool:
-    if " " in value and not setting.known:
-        return False
-    if setting.known or setting.connection or setting.environment:
-        return len(value) >= 3 and not value.isdigit()  # noqa: PLR2004 - shorter is a flag or a sign
-    if len(value) < _PASSWORD or _NAME.match(value) and not (setting.quoted or setting.flag):
-        return False
-    letters = any(c.isalpha() for c in value)
-    digits = any(c.isdigit() for c in value)
-    signs = any(c in "!@#$%^&*?+=~" for c in value)
-    if not (letters and (digits or signs)):
-        return False
-    if setting.quoted or setting.flag:
-        return digits or (signs and len(value) >= 8)  # noqa: PLR2004 - a usual least length
-    mixed = any(c.isupper() for c in value) and any(c.islower() for c in value)
-    return setting.line and len(value) >= 8 and digits and (signs or mixed)  # noqa: PLR2004 - the same
-
-
-def _kind(name: str, anchor: str, text: str, start: int) -> str | None:
-    if anchor in _PASSWORDS:
-        before = text[max(0, start - _CONTEXT) : start]
-        snow = "snow" in name or "snowflake" in before.lower() or _MASKED_USER.search(before)
-        if name in ("pwd", "oldpwd") and not snow:
-            # the shell's working directory, unless a connection string says otherwise
-            return "password" if start and text[start - 1] in ";&?\"'" else None
+def _kind(name: str, anchor: str, lowered: str, start: int) -> str:
+    if anchor in PASSWORDS:
+        before = lowered[max(0, start - _CONTEXT) : start]
+        snow = "snow" in name or "snowflake" in before or _USER_STATEMENT.search(before)
         return "snowflake-password" if snow else "password"
-    if "aws" in name or name.endswith(("secretaccesskey", "secret_access_key")):
-        return "aws-session-token" if anchor == "token" else "aws-secret-key"
-    if "datadog" in name or name.startswith("dd_") or name.startswith("dd-"):
-        return "datadog-key"
-    if "twilio" in name:
-        return "twilio-token"
-    if "azure" in name or "client_secret" in name or "clientsecret" in name:
-        return "client-secret"
-    return {"key": "api-key", "credential": "secret"}.get(anchor, anchor)
+    for part, kind in _KINDS:
+        if part in name or name.startswith(part.removeprefix("^")):
+            return "aws-session-token" if kind == "aws-secret-key" and anchor == "token" else kind
+    return {"key": "api-key", "credential": "secret", "credentials": "secret"}.get(anchor, anchor)
 
 
-_HEADER_VALUE = r"[\"']?\]?\s{0,2}[:=,]\s{0,2}(?:[fbru]?\\*[\"'])?(?P<scheme>[A-Za-z]{3,12})[ ]+(?P<value>[A-Za-z0-9._~+/=:-]{8,})"
+_KINDS = (
+    ("aws", "aws-secret-key"),
+    ("secret_access_key", "aws-secret-key"),
+    ("datadog", "datadog-key"),
+    ("^dd_", "datadog-key"),
+    ("^dd-", "datadog-key"),
+    ("twilio", "twilio-key"),
+    ("azure", "client-secret"),
+    ("client_secret", "client-secret"),
+)
+"""Parts of names, or their beginnings (`^`), that say whose the secret is."""
 
 
-def _header(text: str, at: int, end: int, anchor: str) -> tuple[str, int, int] | None:
-    """A bearer token, or user and password in base64, as a header carries it."""
-    if anchor == "bearer":
-        found = compiled(r"[ ]+(?P<value>[A-Za-z0-9._~+/=-]{16,})").match(text, end)
-        if found is None or (at and (text[at - 1].isalnum() and text[at - 2 : at - 1] != "\\")):
-            return None
-        scheme = "bearer"
-    else:
-        found = compiled(_HEADER_VALUE).match(text, end)
-        if found is None:
-            return None
-        scheme = found["scheme"].lower()
-    value = found["value"].rstrip(".:")
-    place = found.start("value"), found.start("value") + len(value)
-    if _PLACEHOLDER.search(value) or _UUID.match(value):
-        return None
-    if scheme == "basic":
-        return (
-            ("basic-auth", *place)
-            if re.fullmatch(r"[A-Za-z0-9+/]{8,}={0,2}", value) and not _NAME.match(value)
-            else None
-        )
-    if scheme == "bearer" or scheme in ("token", "apikey", "snowflake", "key"):
-        random = len(value) >= _STRONG and (
-            is_random(value) or (_HEX.match(value) and len(value) >= _LONG_HEX)
-        )
-        return ("bearer-token", *place) if random and not _REFERENCE.match(value) else None
-    return None
-
-
-# --- what looks random --------------------------------------------------------------------------------
-
-_LEAST_ENTROPY = 3.0
-"""Bits a character; words and names have less variety, or are told apart by `_mixed`."""
-_LEAST_PIECE, _LONG_PIECE = 8, 16
-_CASE_CHANGES = 0.42
-"""Share of neighbours that differ in case from which on letters are no words, joined or not."""
-
-_CAMEL_CASE = re.compile(r"^[a-z]*(?:[A-Z]{1,5}[a-z]{2,})+[A-Z]*s?$")
-
-
-def is_random(value: str) -> bool:
-    """Whether a value is made of random characters, not of words, numbers or signs."""
-    if len(set(value)) < 8 or entropy(value) < _LEAST_ENTROPY or _NAME.match(value) and not _mixed(value):
+def _is_secret(value: str, found: _Assignment, text: str) -> bool:
+    if found.kind == "aws-secret-key" and len(value) == _AWS_SECRET and not is_hex(value):
+        return not set(value) <= {"x", "X", "*", "."}
+    if stands_for_another(value) or _repeats_its_name(value, found.name):
         return False
-    return any(_mixed(piece) for piece in _PIECES.split(value))
-
-
-def entropy(value: str) -> float:
-    """Shannon's entropy of the characters of a value, in bits a character."""
-    return -sum(n / len(value) * math.log2(n / len(value)) for n in Counter(value).values())
-
-
-def _mixed(piece: str) -> bool:
-    """Whether letters and digits, or large and small letters, alternate as they do not in words."""
-    if len(piece) < _LEAST_PIECE:
+    if not found.quote and is_reference(value):
         return False
-    pairs = list(zip(piece, piece[1:], strict=False))
-    digits = sum(a.isdigit() != b.isdigit() for a, b in pairs)
-    if digits >= 3 or (digits >= 2 and len(piece) < _LONG_PIECE):  # noqa: PLR2004 - `sha256`, `v2beta1` have fewer
-        return True
-    cases = sum(a.isupper() != b.isupper() for a, b in pairs if a.isalpha() and b.isalpha())
-    return cases / len(pairs) >= _CASE_CHANGES and not _CAMEL_CASE.match(piece)
+    return _is_password(value, found, text) if found.anchor in PASSWORDS else _is_key(value, found)
+
+
+def _is_key(value: str, found: _Assignment) -> bool:
+    """Whether the value of a key, token or secret is random: names and hashes are not."""
+    if is_hex(value):
+        return len(value) >= _HEX and _EXPLICIT.search(found.name) is not None
+    if found.anchor == "key" and not _KEYS.search(found.name) and not any(c.isdigit() for c in value):
+        return False
+    return len(value) >= _RANDOM and " " not in value and is_random(value)
+
+
+def _repeats_its_name(value: str, name: str) -> bool:
+    folded = value.lower()
+    return folded in _TRIVIAL or name.endswith(folded) or folded.startswith(name)
+
+
+def _is_password(value: str, found: _Assignment, text: str) -> bool:
+    if found.known:
+        return len(value) >= _KNOWN_PASSWORD and not value.isdigit()
+    letters, digits = any(c.isalpha() for c in value), any(c.isdigit() for c in value)
+    signs = not _SIGNS.isdisjoint(value)
+    if " " in value or not letters or not (digits or signs) or len(value) < _PASSWORD:
+        return False
+    if found.quote or found.option:
+        return digits or len(value) >= _STRONG_PASSWORD
+    # in the open a password must look like one and stand on a line of its own: the rest is code and prose
+    mixed = value.lower() != value and value.upper() != value
+    if not digits or len(value) < _STRONG_PASSWORD or is_words(value):
+        return False
+    alone = not text[text.rfind("\n", 0, found.start) + 1 : found.start].strip()
+    return signs or mixed if alone else signs and mixed
