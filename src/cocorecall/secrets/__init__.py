@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from cocorecall.model import Secret
-from cocorecall.secrets import assignments, blocks, headers
 from cocorecall.secrets.shapes import ALPHABETS, COMMANDS, FORMS, LEAST, SHAPES, Form, Shape, compiled
 
 
@@ -57,12 +56,8 @@ def find_secrets(text: str) -> list[Secret]:
     if "://" in text:
         found += _in_urls(text)
     lowered = _lowered(text)
-    for anchor in headers.ANCHORS:
-        if anchor in lowered:
-            found += headers.credentials(text, lowered, anchor)
-    for anchor in assignments.ANCHORS:
-        if anchor in lowered:
-            found += assignments.assigned(text, lowered, anchor)
+    found += _in_headers(text, lowered)
+    found += _in_assignments(text, lowered)
     return _apart(found) if found else found
 
 
@@ -108,27 +103,36 @@ def _begins_word(text: str, at: int) -> bool:
 def _by_shape(text: str, long: str) -> Iterator[Secret]:
     for start, shape in _STARTS:
         if start in long:
-            for at in _places(text, start):
-                end = _shape_end(text, at, shape)
-                if end:
-                    yield Secret(shape.kind, at + len(shape.start) if shape.keeps_start else at, end)
+            yield from _runs(text, shape)
 
 
-def _shape_end(text: str, at: int, shape: Shape) -> int:
-    """The end of a credential that begins there with its fixed text; 0 where it is none."""
-    if not _begins_word(text, at) and not shape.keeps_start:
-        return 0
-    body = at + len(shape.start)
-    run = compiled(ALPHABETS[shape.alphabet]).match(text, body)
-    if run is None:
-        return 0
-    end = run.end()
-    while text[end - 1] in ".-" and end > body:
-        end -= 1
+def _runs(text: str, shape: Shape) -> Iterator[Secret]:
+    """Where a shape's fixed text begins a run of its alphabet of the right length.
+
+    Each run is measured once, however often the fixed text occurs in it.
+    """
+    run = compiled(ALPHABETS[shape.alphabet])
+    end = 0
+    for at in _places(text, shape.start):
+        body = at + len(shape.start)
+        if not shape.keeps_start and not _begins_word(text, at):
+            continue
+        if body >= end:
+            found = run.match(text, body)
+            end = body + len(found[0].rstrip(".-")) if found else body
+        if _fits(text, body, end, shape):
+            yield Secret(shape.kind, body if shape.keeps_start else at, end)
+
+
+def _fits(text: str, body: int, end: int, shape: Shape) -> bool:
     size = end - body
     if size < shape.least or (shape.most and (size > shape.most or text[end : end + 1].isalnum())):
-        return 0
-    return end if _varied(text[body:end]) else 0
+        return False
+    return _varied(text[body : min(end, body + _LOOKED_AT)])
+
+
+_LOOKED_AT = 400
+"""Characters of a run that tell whether it is a placeholder."""
 
 
 def _varied(body: str) -> bool:
@@ -178,10 +182,44 @@ def _aws_pairs(text: str) -> Iterator[Secret]:
 
 
 def _in_blocks(text: str) -> Iterator[Secret]:
-    if blocks.ANCHOR in text:
-        yield from (Secret("private-key", *place) for place in blocks.private_keys(text))
-    if blocks.PUTTY_ANCHOR in text:
-        yield from (Secret("private-key", *place) for place in blocks.putty_keys(text))
+    if "PRIVATE KEY" not in text and "Private-Lines: " not in text:
+        return
+    from cocorecall.secrets.blocks import private_keys, putty_keys  # noqa: PLC0415 - few texts hold a key
+
+    for place in (*private_keys(text), *putty_keys(text)):
+        yield Secret("private-key", *place)
+
+
+def _in_headers(text: str, lowered: str) -> Iterator[Secret]:
+    if "bearer " not in lowered and "authorization" not in lowered:
+        return
+    from cocorecall.secrets.headers import ANCHORS, credentials  # noqa: PLC0415 - few texts hold a header
+
+    for anchor in ANCHORS:
+        yield from credentials(text, lowered, anchor)
+
+
+_NAMES = (
+    "password",
+    "passwd",
+    "pwd",
+    "passphrase",
+    "passcode",
+    "identified by",
+    "secret",
+    "token",
+    "key",
+    "credential",
+)
+
+
+def _in_assignments(text: str, lowered: str) -> Iterator[Secret]:
+    if not any(name in lowered for name in _NAMES):
+        return
+    from cocorecall.secrets.assignments import ANCHORS, assigned  # noqa: PLC0415 - most texts name none
+
+    for anchor in ANCHORS:
+        yield from assigned(text, lowered, anchor)
 
 
 _NO_PASSWORDS = frozenset(

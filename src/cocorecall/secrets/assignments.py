@@ -13,30 +13,30 @@ from typing import NamedTuple
 
 from cocorecall.model import Secret
 from cocorecall.secrets.shapes import compiled
-from cocorecall.secrets.values import is_hex, is_random, is_reference, is_words, stands_for_another
+from cocorecall.secrets.values import is_hex, is_path, is_placeholder, is_random, is_reference, is_words
 
 PASSWORDS = ("password", "passwd", "pwd", "passphrase", "passcode", "identified by")
 ANCHORS = (*PASSWORDS, "secret", "secret_string", "token", "key", "credential", "credentials")
 """How the names end that are looked at, in lower case."""
 
-_KEYS = re.compile(
-    r"(?:api|app|application|access|secret|private|auth|account|client|encryption|encrypt|signing|master|service"
-    r"|license|subscription|shared|webhook|deploy|admin|bot|integration|ingest|write|session|jwt|hmac|storage|root)"
-    r"[_.-]?key$"
+_OWNERS = frozenset(
+    "api app application access secret private auth account client encryption encrypt signing master service license"
+    " subscription shared webhook deploy admin bot integration ingest write session jwt hmac storage root".split()
 )
-_EXPLICIT = re.compile(
-    r"api|app|auth|access|secret|client|bearer|bot|refresh|private|encrypt|signing|session|account|credential"
+"""Whose key is secret: `api_key`, `signing-key`."""
+_EXPLICIT = frozenset(
+    "api app auth access secret client bearer bot refresh private encryption signing session account credential".split()
 )
 """Parts of names that say of a hexadecimal value that it is a key, not a hash."""
-_NOT_SECRET = re.compile(
-    r"(?:^|[_.-])(?:next|start|starting|page|verification|registration|creation|update|client_token|client_request"
-    r"|grant|work|continuation|cursor|sync|public|csrf|pad|eos|bos|unk|mask|sep|cls|stop|special|primary|foreign"
-    r"|sort|cache|partition|hash|digest|checksum|fingerprint|idempotency|resume|change|delimiter|position|offset"
-    r"|max|min|num|count|n|lookup|group|merge|unique|natural|surrogate|cluster|dedup)(?:[_.-]|$)"
+_NOT_SECRET = frozenset(
+    "next start starting page verification registration creation update grant work continuation cursor sync public csrf"
+    " pad eos bos unk mask sep cls stop special primary foreign sort cache partition hash digest checksum fingerprint"
+    " idempotency resume change delimiter position offset max min num count n lookup group merge unique natural"
+    " surrogate cluster dedup".split()
 )
 """Parts of names of what is no secret: `next_page_token`, `eos_token`, `primary_key`."""
 _NAME_LENGTH = 40
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_CAMEL = r"(?<=[a-z0-9])(?=[A-Z])"
 
 _SIGN = (
     r"(?:\\*[\"'`])?\]?(?:\s?:\s?(?:str|string|String|Optional\[str\]|str \| None)(?=\s*=))?"
@@ -54,8 +54,8 @@ _EXPORTS = frozenset(
     ("", "export", "set", "env", "ENV", "-e", "$", "$ export", "> export", "+", "+ export", "$env:")
 )
 """What may stand in front of an environment variable on its line."""
-_COMMAND_END = re.compile(r"\\n|[;&|\"'`(]")
-_USER_STATEMENT = re.compile(r"(?:create|alter)\s+(?:or\s+replace\s+)?user\b")
+_COMMAND_END = r"\\n|[;&|\"'`(]"
+_USER_STATEMENT = r"(?:create|alter)\s+(?:or\s+replace\s+)?user\b"
 _CONTEXT = 400
 """Characters in front of a password in which `CREATE USER` or `snowflake` says what it is."""
 _TRIVIAL = frozenset(
@@ -65,6 +65,7 @@ _TRIVIAL = frozenset(
 _SIGNS = frozenset("!@#$%^&*?+=~")
 
 _AWS_SECRET = 40
+_LONG_VALUE = 64
 _RANDOM, _HEX = 16, 32
 """Fewest characters of a random value and of a hexadecimal key."""
 _PASSWORD, _STRONG_PASSWORD, _KNOWN_PASSWORD = 6, 8, 3
@@ -108,13 +109,15 @@ def assigned(text: str, lowered: str, anchor: str) -> Iterator[Secret]:
     while at >= 0:
         end = at + len(anchor)
         follows = text[end : end + 1]
-        if not follows.isalpha() and follows not in ("_", "("):
-            found = _read(text, lowered, at, anchor)
-            if found:
-                value = compiled(found.pattern).match(text, found.value_start)
-                called = value and not found.quote and text[value.end() : value.end() + 1] in ("(", "[")
-                if value and not called and _is_secret(value[0], found, text):
-                    yield Secret(found.kind, *value.span())
+        found = None if follows.isalpha() or follows in ("_", "(") else _read(text, lowered, at, anchor)
+        value = compiled(found.pattern).match(text, found.value_start) if found else None
+        if found and value:
+            called = not found.quote and text[value.end() : value.end() + 1] in ("(", "[")
+            if not called and _is_secret(value[0], found, text):
+                yield Secret(found.kind, *value.span())
+                end = value.end()
+            elif value.end() - value.start() > _LONG_VALUE:
+                end = value.end()  # or a text of nothing but names would be read again from each of them
         at = lowered.find(anchor, end)
 
 
@@ -125,8 +128,8 @@ def _read(text: str, lowered: str, at: int, anchor: str) -> _Assignment | None:
     if sign is None:
         return None
     start = _name_start(lowered, at)
-    name = _CAMEL.sub("_", text[start:end]).lower()
-    option = name.startswith("--")
+    name = _as_parts(text[start:end])
+    option = lowered.startswith("--", start)
     if not sign["sign"].strip() and not (option or (anchor == "identified by" and sign["quote"])):
         return _in_prose(text, end, name, anchor)
     address = text[start - 1 : start] == ":" and sign["sign"] == ":"  # of `arn:aws:…:secret:name`
@@ -154,7 +157,11 @@ def _in_its_setting(text: str, start: int, sign: re.Match[str], found: _Assignme
     tight = sign["sign"] == "="
     before = text[start - 1 : start]
     name = text[start : sign.start()]
-    lead = _COMMAND_END.split(text[max(text.rfind("\n", 0, start) + 1, start - 80) : start])[-1].strip()
+    lead = (
+        compiled(_COMMAND_END)
+        .split(text[max(text.rfind("\n", 0, start) + 1, start - 80) : start])[-1]
+        .strip()
+    )
     if found.anchor == "pwd" and lead in _EXPORTS and found.name in ("pwd", "oldpwd") and before != ";":
         return None  # the shell's working directory
     if len(found.quote) > 1:  # a quote inside a JSON string
@@ -179,18 +186,39 @@ def _name_start(lowered: str, at: int) -> int:
     return min(start, at)
 
 
+def _as_parts(name: str) -> str:
+    """A name in lower case, its parts joined by `_`: `accessToken` is `access_token`."""
+    if name.islower():
+        return name.replace(".", "_").replace("-", "_")
+    return _as_parts(compiled(_CAMEL).sub("_", name).lower())
+
+
 def _is_secret_name(name: str, anchor: str) -> bool:
     if anchor in PASSWORDS:
         return True
-    if _NOT_SECRET.search(name):
+    parts = name.split("_")
+    if not _NOT_SECRET.isdisjoint(parts) or "client_token" in name or "client_request" in name:
         return False
-    return anchor != "key" or name.endswith("_key") or _KEYS.search(name) is not None
+    return anchor != "key" or len(parts) > 1 or parts[0].removesuffix("key") in _OWNERS
+
+
+def _owners(name: str) -> list[str]:
+    """The parts of a name, `apikey` as `api`."""
+    return [
+        part.removesuffix("key").removesuffix("token").removesuffix("secret") or part
+        for part in name.split("_")
+    ]
+
+
+def _is_owned_key(name: str) -> bool:
+    *before, last = name.split("_")
+    return last != "key" or (bool(before) and before[-1] in _OWNERS)
 
 
 def _kind(name: str, anchor: str, lowered: str, start: int) -> str:
     if anchor in PASSWORDS:
         before = lowered[max(0, start - _CONTEXT) : start]
-        snow = "snow" in name or "snowflake" in before or _USER_STATEMENT.search(before)
+        snow = "snow" in name or "snowflake" in before or compiled(_USER_STATEMENT).search(before)
         return "snowflake-password" if snow else "password"
     for part, kind in _KINDS:
         if part in name or name.startswith(part.removeprefix("^")):
@@ -203,7 +231,6 @@ _KINDS = (
     ("secret_access_key", "aws-secret-key"),
     ("datadog", "datadog-key"),
     ("^dd_", "datadog-key"),
-    ("^dd-", "datadog-key"),
     ("twilio", "twilio-key"),
     ("azure", "client-secret"),
     ("client_secret", "client-secret"),
@@ -214,20 +241,24 @@ _KINDS = (
 def _is_secret(value: str, found: _Assignment, text: str) -> bool:
     if found.kind == "aws-secret-key" and len(value) == _AWS_SECRET and not is_hex(value):
         return not set(value) <= {"x", "X", "*", "."}
-    if stands_for_another(value) or _repeats_its_name(value, found.name):
+    if _repeats_its_name(value, found.name):
+        return False
+    if not (_is_password(value, found, text) if found.anchor in PASSWORDS else _is_key(value, found)):
         return False
     if not found.quote and is_reference(value):
         return False
-    return _is_password(value, found, text) if found.anchor in PASSWORDS else _is_key(value, found)
+    return not is_placeholder(value) and not is_path(value)
 
 
 def _is_key(value: str, found: _Assignment) -> bool:
     """Whether the value of a key, token or secret is random: names and hashes are not."""
-    if is_hex(value):
-        return len(value) >= _HEX and _EXPLICIT.search(found.name) is not None
-    if found.anchor == "key" and not _KEYS.search(found.name) and not any(c.isdigit() for c in value):
+    if len(value) < _RANDOM or " " in value:
         return False
-    return len(value) >= _RANDOM and " " not in value and is_random(value)
+    if is_hex(value):
+        return len(value) >= _HEX and not _EXPLICIT.isdisjoint(_owners(found.name))
+    if found.anchor == "key" and not _is_owned_key(found.name) and not any(c.isdigit() for c in value):
+        return False
+    return is_random(value)
 
 
 def _repeats_its_name(value: str, name: str) -> bool:

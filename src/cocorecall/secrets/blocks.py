@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 
 from cocorecall.secrets.shapes import compiled
 
-ANCHOR = "PRIVATE KEY"
-PUTTY_ANCHOR = "Private-Lines:"
-
-_BEGIN = r"-{4,5} ?BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
-_END = r"-{4,5} ?END [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
+_MARKER = r"-{4,5} ?(?P<side>BEGIN|END) [A-Z0-9 ]{0,30}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
 _LONGEST = 20_000
 """Characters of a block: an RSA key of 16,384 bits takes 13,000."""
 _BETWEEN = r"(?:[^A-Za-z0-9+/=]|\\[nrt]|\d{1,6}(?=[^A-Za-z0-9+/=]))"
@@ -27,39 +24,40 @@ _BODY = rf"{_BETWEEN}{{0,40}}{_HEADER}{{0,6}}(?:{_BETWEEN}{{0,40}}[A-Za-z0-9+/=]
 
 def private_keys(text: str) -> Iterator[tuple[int, int]]:
     """Where private keys stand: from BEGIN to END; else from BEGIN on, or up to END, as far as lines go on."""
+    markers = list(compiled(_MARKER).finditer(text))
     done = 0
-    for begin in compiled(_BEGIN).finditer(text):
-        if begin.start() < done:
+    for marker, following in itertools.zip_longest(markers, markers[1:]):
+        if marker.start() < done:
             continue
-        done = _end_of(text, begin)
-        if done > begin.end():
-            yield begin.start(), done
-    for end in compiled(_END).finditer(text):
-        if end.start() >= done:
-            start = _start_of(text, end.start())
-            if start < end.start():
-                yield start, end.end()
-            done = end.end()
+        place = _block(text, done, marker, following)
+        if place:
+            yield place
+            done = place[1]
+        elif marker["side"] == "BEGIN" and following and following["side"] == "END":
+            done = following.end()  # a pair without a key: words about keys
 
 
-def _end_of(text: str, begin: re.Match[str]) -> int:
-    """Where the block ends that begins there; 0 where it holds no key."""
-    limit = begin.end() + _LONGEST
-    end = compiled(_END).search(text, begin.end(), limit)
-    again = compiled(_BEGIN).search(text, begin.end(), end.start() if end else limit)
-    if end and not again:
-        return end.end() if compiled(_LONG_RUN).search(text, begin.end(), end.start()) else 0
-    found = compiled(_BODY).match(text, begin.end(), limit)
-    return found.end() if found else 0
+def _block(
+    text: str, done: int, marker: re.Match[str], following: re.Match[str] | None
+) -> tuple[int, int] | None:
+    if marker["side"] == "END":
+        start = _start_of(text, max(done, marker.start() - _LONGEST), marker.start())
+        return (start, marker.end()) if start < marker.start() else None
+    limit = min(marker.end() + _LONGEST, following.start() if following else len(text))
+    if following and following["side"] == "END" and following.start() == limit:
+        whole = compiled(_LONG_RUN).search(text, marker.end(), limit)
+        return (marker.start(), following.end()) if whole else None
+    found = compiled(_BODY).match(text, marker.end(), limit)
+    return (marker.start(), found.end()) if found else None
 
 
-def _start_of(text: str, end: int) -> int:
+def _start_of(text: str, low: int, end: int) -> int:
     """Back over lines of base64 in front of an END whose BEGIN was cut off; the last line may be short."""
     start = end
     least = 1
-    while start > 0 and end - start < _LONGEST:
+    while start > low:
         line = compiled(rf"[A-Za-z0-9+/=]{{{least},}}+{_BETWEEN}{{0,40}}$")
-        found = line.search(text, max(0, start - _LONGEST_LINE), start)
+        found = line.search(text, max(low, start - _LONGEST_LINE), start)
         if not found:
             break
         start, least = found.start(), _LEAST_LINE

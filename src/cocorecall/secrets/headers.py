@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from cocorecall.model import Secret
@@ -18,7 +17,7 @@ _AUTHORIZATION = (
     + r"{8,})"
 )
 _BEARER = r"[ ]+(?P<value>" + _VALUE + r"{16,})"
-_BASE64 = re.compile(r"[A-Za-z0-9+/]{8,}={0,2}")
+_BASE64 = r"[A-Za-z0-9+/]{8,}={0,2}"
 _TOKEN_SCHEMES = frozenset("bearer token apikey snowflake key".split())
 _LEAST, _LEAST_HEX = 16, 32
 
@@ -49,7 +48,7 @@ def _kind(scheme: str, value: str) -> str | None:
     if is_placeholder(value) or is_reference(value):
         return None
     if scheme == "basic":
-        return "basic-auth" if _BASE64.fullmatch(value) and not is_words(value) else None
+        return "basic-auth" if compiled(_BASE64).fullmatch(value) and not is_words(value) else None
     if scheme not in _TOKEN_SCHEMES:
         return None
     random = len(value) >= (_LEAST_HEX if is_hex(value) else _LEAST) and is_random(value)

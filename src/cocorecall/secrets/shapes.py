@@ -134,7 +134,7 @@ class Form(NamedTuple):
 
 FORMS = (
     # header and claims of a JWT are JSON objects, so both begin with `{"`; a cut one may lack its signature
-    Form("jwt", "eyJ", 0, r"(eyJ[\w-]{8,}\.(?:eyJ[\w-]{8,}|[\w-]{16,}\.[\w-]{8,})(?:\.[\w-]*){0,3})"),
+    Form("jwt", "eyJ", 0, r"(eyJ[\w-]{8,8192}+\.(?:eyJ[\w-]{8,}+|[\w-]{16,8192}+\.[\w-]{8,}+)(?:\.[\w-]*+){0,3})"),
     Form("snowflake-session-token", "ver:", 0, r"(ver:\d+-hint:\d+-[\w+/=%-]{20,})"),
     Form("sendgrid-key", "SG.", 0, r"(SG\.[\w-]{16,}\.[\w-]{30,})"),
     Form("terraform-token", ".atlasv1.", 20, r"([A-Za-z0-9]{10,20}\.atlasv1\.[\w-]{40,})"),
