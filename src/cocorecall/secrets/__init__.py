@@ -165,9 +165,10 @@ def _matches(text: str, form: Form) -> Iterator[Secret]:
         for start in range(max(done, at - form.before), at + 1):
             if form.anchor == "sig=" or _begins_word(text, start):
                 found = pattern.match(text, start)
-                if found and _varied(found[1]):
-                    yield Secret(form.kind, *found.span(1))
+                if found:
                     done = found.end()
+                    if _varied(found[1][:_LOOKED_AT]):
+                        yield Secret(form.kind, *found.span(1))
                     break
 
 

@@ -13,7 +13,15 @@ from typing import NamedTuple
 
 from cocorecall.model import Secret
 from cocorecall.secrets.shapes import compiled
-from cocorecall.secrets.values import is_hex, is_path, is_placeholder, is_random, is_reference, is_words
+from cocorecall.secrets.values import (
+    is_base62,
+    is_hex,
+    is_path,
+    is_placeholder,
+    is_random,
+    is_reference,
+    is_words,
+)
 
 PASSWORDS = ("password", "passwd", "pwd", "passphrase", "passcode", "identified by")
 ANCHORS = (*PASSWORDS, "secret", "secret_string", "token", "key", "credential", "credentials")
@@ -256,8 +264,8 @@ def _is_key(value: str, found: _Assignment) -> bool:
         return False
     if is_hex(value):
         return len(value) >= _HEX and not _EXPLICIT.isdisjoint(_owners(found.name))
-    if found.anchor == "key" and not _is_owned_key(found.name) and not any(c.isdigit() for c in value):
-        return False
+    if found.anchor == "key" and not _is_owned_key(found.name):
+        return is_base62(value)  # names and ids of all sorts of things are called keys
     return is_random(value)
 
 

@@ -61,7 +61,7 @@ def _start_of(text: str, low: int, end: int) -> int:
         if not found:
             break
         start, least = found.start(), _LEAST_LINE
-    return start if compiled(_LONG_RUN).search(text, start, end) else end
+    return start if compiled(r"[A-Za-z0-9+/]{16}|=[^A-Za-z0-9]").search(text, start, end) else end
 
 
 def putty_keys(text: str) -> Iterator[tuple[int, int]]:

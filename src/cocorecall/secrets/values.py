@@ -93,6 +93,14 @@ def is_random(value: str) -> bool:
     return any(_mixed(piece) for piece in compiled(_PIECES).split(value))
 
 
+def is_base62(value: str) -> bool:
+    """Whether it has a run of sixteen random letters of both cases and digits: no id, no name."""
+    return any(
+        len(p) >= _LONG_PIECE and p.lower() != p and p.upper() != p and any(c.isdigit() for c in p) and _mixed(p)
+        for p in compiled(_PIECES).split(value)
+    )  # fmt: skip
+
+
 def entropy(value: str) -> float:
     """Shannon's entropy of the characters of a value, in bits a character."""
     return -sum(n / len(value) * math.log2(n / len(value)) for n in Counter(value).values())
