@@ -12,6 +12,8 @@ from cocorecall.search.ranking import LIGHT_WORDS, Plan, Ranked
 
 LOOKED_AT = 6_000
 """Characters of a turn in which names are looked for."""
+_LONGEST = 80
+"""Characters of a name or word; a run of a thousand letters is none, and would not fit a citation's line."""
 _LOOKED_THROUGH = 24
 """Names of a text that are considered."""
 _TRIED = 6
@@ -87,7 +89,7 @@ class FollowUp:
 
         title = next(_words(mask(ranked.session.title or "").text), "")
         folder = re.split(r"[/\\]", (ranked.session.cwd or "").rstrip("/\\"))[-1]
-        return title or folder or ranked.session.agent
+        return title or folder[:_LONGEST] or ranked.session.agent
 
 
 def _names(body: str) -> Iterator[str]:
@@ -95,12 +97,16 @@ def _names(body: str) -> Iterator[str]:
     seen: set[str] = set()
     for match in _NAME.finditer(body, 0, LOOKED_AT):
         name = match[0].strip(".")
-        if name not in seen and fold(name) not in STOP_WORDS:
+        if name not in seen and len(name) <= _LONGEST and fold(name) not in STOP_WORDS:
             seen.add(name)
             yield name
 
 
 def _words(body: str) -> Iterator[str]:
     """Plain words of a text, longest first."""
-    found = {w for w in _WORD.findall(body[:LOOKED_AT]) if fold(w) not in STOP_WORDS | LIGHT_WORDS}
+    found = {
+        w
+        for w in _WORD.findall(body[:LOOKED_AT])
+        if len(w) <= _LONGEST and fold(w) not in STOP_WORDS | LIGHT_WORDS
+    }
     yield from sorted(found, key=lambda w: (-len(w), w))
