@@ -140,6 +140,8 @@ class Recall:
     def _import_lock(self) -> Iterator[None]:
         from filelock import FileLock, Timeout  # noqa: PLC0415 - only writers lock
 
+        from cocorecall.project import write_text  # noqa: PLC0415 - the same
+
         holder = self._place.receipts / "import.holder"
         lock = FileLock(self._place.lock_path, timeout=LOCK_SECONDS, mode=0o600)
         try:
@@ -153,7 +155,7 @@ class Recall:
         try:
             with contextlib.suppress(OSError):
                 holder.parent.mkdir(mode=0o700, exist_ok=True)
-                holder.write_text(f"process {os.getpid()}, since {self._now()}", encoding="utf-8")
+                write_text(holder, f"process {os.getpid()}, since {self._now()}", private=True)
             yield
         finally:
             with contextlib.suppress(OSError):
@@ -170,7 +172,9 @@ class Recall:
         try:
             self._place.receipts.mkdir(mode=0o700, exist_ok=True)
             write_text(
-                path, json.dumps({"ts": now} | asdict(report) | {"receipt": str(path)}, indent=2) + "\n"
+                path,
+                json.dumps({"ts": now} | asdict(report) | {"receipt": str(path)}, indent=2) + "\n",
+                private=True,
             )
             for old in sorted(self._place.receipts.glob("import-*.json"))[:-RECEIPTS_KEPT]:
                 old.unlink(missing_ok=True)
