@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import socket
 from pathlib import Path
+from typing import Any, Never
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -19,6 +21,24 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 settings.load_profile("default")
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing that a test calls in its own process may speak to another machine."""
+    connect = socket.socket.connect
+
+    def denied(*args: Any, **_: Any) -> Never:
+        raise AssertionError(f"a test reached for the network: {args[1:] or args}")
+
+    def local_only(self: socket.socket, address: Any) -> None:
+        if isinstance(address, tuple) and address[0] not in ("127.0.0.1", "::1", "localhost"):
+            denied(self, address)
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", local_only)
+    monkeypatch.setattr(socket.socket, "sendto", denied)
+    monkeypatch.setattr(socket, "gethostbyname", denied)
 
 
 @pytest.fixture

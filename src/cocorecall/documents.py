@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cocorecall.model import Hit, Results, SessionView
+from cocorecall.model import Hit, Results, SecretReport, SessionView
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -43,7 +43,7 @@ _KEYS = (
     "rank", "score", "field", "in_source", "session_id", "turn_id", "source_exists", "suggested_follow_up", "match",
     "matched", "missed", "session_matches", "latest_turn_id", "speaker_role", "timestamp", "seq", "agent", "title",
     "cwd", "phase_context", "source_path", "source_line", "text_hash", "text", "spans", "text_length", "highlights",
-    "tags", "also_in", "kind", "echo", "time_source",
+    "tags", "also_in", "kind", "echo", "time_source", "secrets",
 )  # fmt: skip
 
 
@@ -71,4 +71,15 @@ def session_document(view: SessionView) -> dict[str, Any]:
         "omitted_after": view.omitted_after,
         "shared_turns": view.shared_turns,
         "shared_with": view.shared_with,
+    }
+
+
+def secrets_document(report: SecretReport) -> dict[str, Any]:
+    """The document of where secrets are; it holds none."""
+    return {
+        "secrets": report.secrets,
+        "turns": report.turns,
+        "sessions": report.sessions,
+        "kinds": dict(report.kinds),
+        "results": [document(place) for place in report.places],
     }

@@ -60,6 +60,9 @@ def header(view: SessionView) -> Iterator[str]:
     if view.shared_turns and view.shared_with:
         other = one_line(view.shared_with)
         yield f"Begins with {counted(view.shared_turns, 'turn')} of another session: recall show {other}"
+    masked = sum(turn.secrets for turn in view.turns)
+    if masked:
+        yield f"{counted(masked, 'secret')} masked; --reveal shows {'it' if masked == 1 else 'them'}"
     if view.query:
         marks = "* marks what matches" if any(t.matched for t in view.turns) else "no turn here matches"
         yield f"Query: {one_line(view.query)} ({marks})"
@@ -95,8 +98,8 @@ def pieces(turn: TurnView) -> Iterator[tuple[str, Piece]]:
         done = end
     if done < len(turn.text):
         yield f"[… {counted(_lines(turn.text[done:]), 'line')} …]", Piece.GAP
-    if turn.text_length > len(turn.text):
-        yield f"\n[… {turn.text_length - len(turn.text):,} characters are not in the index …]", Piece.GAP
+    if turn.not_stored:
+        yield f"\n[… {turn.not_stored:,} characters are not in the index …]", Piece.GAP
 
 
 def _marked(turn: TurnView, start: int, end: int) -> Iterator[tuple[str, Piece]]:

@@ -170,15 +170,26 @@ def write_sources(place: Place, sources: list[Source]) -> None:
     write_text(place.sources_path, json.dumps(kept | {"sources": items}, indent=2, ensure_ascii=False) + "\n")
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a whole small file so that a reader, or a crash, sees the old or the new one."""
+def write_text(path: Path, text: str, *, private: bool = False) -> None:
+    """Write a whole small file so that a reader, or a crash, sees the old or the new one.
+
+    Args:
+        path: the file.
+        text: all of it.
+        private: readable by its owner alone, whatever the umask.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        beside.write_text(text, encoding="utf-8", newline="\n")
+        with open(beside, "w", encoding="utf-8", newline="\n", opener=_private if private else None) as file:
+            file.write(text)
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 # --- what CocoPlus says ------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         PreMortemReport,
         Progress,
         Results,
+        SecretReport,
         SessionInfo,
         SessionView,
         SourceReport,
@@ -164,6 +165,8 @@ class Recall:
     def _import_lock(self) -> Iterator[None]:
         from filelock import FileLock, Timeout  # noqa: PLC0415 - only writers lock
 
+        from cocorecall.project import write_text  # noqa: PLC0415 - the same
+
         holder = self._place.receipts / "import.holder"
         lock = FileLock(self._place.lock_path, timeout=LOCK_SECONDS, mode=0o600)
         try:
@@ -177,7 +180,7 @@ class Recall:
         try:
             with contextlib.suppress(OSError):
                 holder.parent.mkdir(mode=0o700, exist_ok=True)
-                holder.write_text(f"process {os.getpid()}, since {self._now()}", encoding="utf-8")
+                write_text(holder, f"process {os.getpid()}, since {self._now()}", private=True)
             yield
         finally:
             with contextlib.suppress(OSError):
@@ -194,7 +197,9 @@ class Recall:
         try:
             self._place.receipts.mkdir(mode=0o700, exist_ok=True)
             write_text(
-                path, json.dumps({"ts": now} | asdict(report) | {"receipt": str(path)}, indent=2) + "\n"
+                path,
+                json.dumps({"ts": now} | asdict(report) | {"receipt": str(path)}, indent=2) + "\n",
+                private=True,
             )
             for old in sorted(self._place.receipts.glob("import-*.json"))[:-RECEIPTS_KEPT]:
                 old.unlink(missing_ok=True)
@@ -217,6 +222,7 @@ class Recall:
         explain: bool = False,
         echo: bool = False,
         include_current: bool = False,
+        reveal: bool = False,
         role: Sequence[str] = (),
         agent: Sequence[str] = (),
         phase: Sequence[str] = (),
@@ -247,6 +253,7 @@ class Recall:
             explain: give each hit an `explanation`.
             echo: find also what CocoRecall itself printed into transcripts.
             include_current: find also turns of the session that is asking.
+            reveal: show credentials; else each is masked by a marker of its kind, `[secret: password]`.
             role: only turns of these roles or speakers; several values of one filter: any of them.
             agent: only sessions of these agents.
             phase: only sessions of these CocoPlus phases.
@@ -307,6 +314,7 @@ class Recall:
             shown_filters=tuple((k, list(v) if isinstance(v, tuple) else v) for k, v in asked.items() if v),
             notes=(*self._notes(current), *unknown),
             skip=skip,
+            reveal=reveal,
         )
         with self._plain_errors():
             results = answer(request, reader, now=self._clock(), phase=read_phases(self._place).current)
@@ -446,6 +454,7 @@ class Recall:
         before: int | None = None,
         after: int | None = None,
         thinking: bool = False,
+        reveal: bool = False,
     ) -> SessionView:
         """A session's turns in order, with the matches of the query that led to it.
 
@@ -457,6 +466,7 @@ class Recall:
             before: only so many lines before each match; turns without a match are left out.
             after: only so many lines after each match; likewise.
             thinking: with the model's reasoning.
+            reveal: show credentials; else each is masked by a marker of its kind, `[secret: password]`.
 
         Raises:
             UsageError: no such session or turn, or an ambiguous prefix.
@@ -480,6 +490,7 @@ class Recall:
                 before=before,
                 after=after,
                 thinking=thinking,
+                reveal=reveal,
             )
 
     def _resolve_turn(self, wanted: str) -> tuple[str, int | None]:
@@ -743,6 +754,49 @@ class Recall:
                 connection.close()
         return ForgetReport(sid, turns, citations, (path,) if Path(path).exists() else ())
 
+    # --- secrets -------------------------------------------------------------------------------------
+
+    def secrets(self, *, kind: Sequence[str] = (), session: str | None = None) -> SecretReport:
+        """Where the index holds credentials, by kind; never their values.
+
+        Args:
+            kind: only these kinds.
+            session: only this session: an id or an unambiguous prefix.
+
+        Raises:
+            UsageError: nothing is indexed, no such session, or an ambiguous prefix.
+            IndexTooNewError, IndexDamagedError, BusyError, RecallError: as they say.
+        """
+        from cocorecall.search.secret_places import find_places  # noqa: PLC0415 - nothing else needs it
+
+        sid = self._resolve(session) if session else None
+        self._store()
+        connection = self._connection
+        if connection is None:
+            raise UsageError("Nothing is indexed yet.", "Run `recall import` first.")
+        with self._plain_errors():
+            report = find_places(connection, session=sid, kinds=frozenset(kind) or None)
+        if not kind and not session:
+            self._note_secrets(connection, report)
+        return report
+
+    def _note_secrets(self, connection: apsw.Connection, report: SecretReport) -> None:
+        """Keep the counts for `status`; what was asked for neither fails nor waits for this."""
+        import json  # noqa: PLC0415
+
+        import apsw  # noqa: PLC0415 - loaded already
+
+        from cocorecall.index.schema import BUSY_TIMEOUT_MS  # noqa: PLC0415 - loaded too
+        from cocorecall.index.texts import note_secrets  # noqa: PLC0415 - loaded too
+
+        connection.set_busy_timeout(20)
+        try:
+            note_secrets(connection, json.dumps({"kinds": dict(report.kinds), "ts": self._now()}))
+        except apsw.Error:
+            return
+        finally:
+            connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+
     # --- what all of them use ------------------------------------------------------------------------
 
     def _now(self) -> str:
@@ -810,7 +864,8 @@ def _read_holder(path: Path) -> str:
 
 def _one_line(info: SessionInfo, *, shared: bool) -> str:
     from cocorecall.index.sessions import FIRST  # noqa: PLC0415 - only for an ambiguous id
+    from cocorecall.secrets import mask  # noqa: PLC0415 - the same
 
-    what = info.title or info.cwd or ""
+    what = mask(info.title or info.cwd or "").text
     session_id = info.session_id + (FIRST if shared else "")
     return f"{session_id}  {info.start_time[:10]}  {info.agent}  {what}".rstrip()

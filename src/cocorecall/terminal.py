@@ -14,9 +14,11 @@ _HARMFUL = re.compile(
     "\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"  # bidi, zero-width, separators
     "\ud800-\udfff"  # lone surrogates
     "\U000e0000-\U000e007f]"  # tags
+    "|(?<=[\ufe00-\ufe0f\U000e0100-\U000e01ef])[\ufe00-\ufe0f\U000e0100-\U000e01ef]"  # see below
     "|\r(?!\n)"  # a carriage return that overwrites its line; one that ends it with a line feed is harmless
 )
-"""Zero-width (non-)joiners, U+200C and U+200D, are letters' and emojis' own in several scripts, and stay."""
+"""Zero-width (non-)joiners, U+200C and U+200D, are letters' and emojis' own in several scripts, and stay; so
+does a variation selector, but not a row of them: it changes no letter and can carry a hidden message."""
 
 
 def visible(text: str) -> str:

@@ -190,3 +190,15 @@ def test_forget_asks(talkative: Project, answer: str, code: int, left: int) -> N
     assert screen.code == code
     with talkative.open() as recall:
         assert recall.status().sessions == left
+
+
+def test_a_masked_secret_is_marked_and_the_matches_round_it_stay_marked(project: Project) -> None:
+    key = "AKIA" + "QX3RT7" + "BZ5KMN2PLW"
+    project.session("keys", ("user", f"gravel {key} granite {key} gravel"))
+    with project.open() as recall:
+        recall.import_sources()
+    raw = at_terminal(project, "search", "gravel", "granite").raw
+    marked = re.findall(r"\x1b\[[0-9;]+m((?:gravel|granite|\[secret: aws-access-key\]))\x1b\[0m", raw)
+    assert marked == ["gravel", "[secret: aws-access-key]", "granite", "[secret: aws-access-key]", "gravel"]
+    assert key not in raw
+    assert key not in at_terminal(project, "show", "keys", "--no-pager").raw

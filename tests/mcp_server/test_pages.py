@@ -58,7 +58,9 @@ def test_pages_keep_the_budget_go_on_and_lose_nothing(view: SessionView, budget:
         page = Page(view, start, budget)
         answer = page.answer("99.9.99999-01234567" if page.next else None)
         assert Recall.estimate_tokens(answer.text) <= budget
-        assert Recall.estimate_tokens(json.dumps(answer.document, ensure_ascii=False)) <= max(MOST_DOCUMENT, budget)
+        assert Recall.estimate_tokens(json.dumps(answer.document, ensure_ascii=False)) <= max(
+            MOST_DOCUMENT, budget
+        )
         for turn in answer.document["turns"]:
             shown.setdefault(turn["seq"], []).extend(turn["spans"])
             calls[turn["seq"]] = max(calls.get(turn["seq"], 0), len(turn["calls"]))

@@ -26,6 +26,7 @@ COMMANDS = {
     "premortems": ("cocorecall.cli.premortems_command", "List what was feared before stages ran."),
     "forget": ("cocorecall.cli.forget_command", "Remove a session from the index for good."),
     "mcp": ("cocorecall.cli.mcp_command", "Serve an agent over MCP, on standard input and output."),
+    "secrets": ("cocorecall.cli.secrets_command", "Say where the index holds secrets; never their values."),
     "completion": (
         "cocorecall.cli.completion_command",
         "Print the script that completes recall in your shell.",

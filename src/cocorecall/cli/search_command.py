@@ -31,6 +31,7 @@ _FILTERS = (
 @click.option("--explain", is_flag=True, help="Show how each score came about.")
 @click.option("--echo", is_flag=True, help="Find earlier CocoRecall output too.")
 @click.option("--include-current", is_flag=True, help="Find the asking session too.")
+@click.option("--reveal", is_flag=True, help="Show secrets instead of masking them.")
 @click.option("--role", multiple=True, metavar="NAME", help="user, assistant, tool, system, or a speaker.")
 @click.option("--agent", multiple=True, metavar="NAME", help="cortex, claude, …")
 @click.option("--phase", multiple=True, metavar="NAME", help="Sessions of this CocoPlus phase.")

@@ -13,6 +13,7 @@ from cocorecall.recall import Recall
 from cocorecall.terminal import visible
 
 _MATCH = "bold yellow"
+_MASKED = "bold red"
 _WHERE = {"calls": " in a tool call", "tags": " in its tags", "context": " in the turns around it"}
 """Where a hit matches, if not in its text."""
 
@@ -114,7 +115,7 @@ def _shown(text: str) -> str:
 
 
 def _styled(hit: Hit) -> Iterator[tuple[int, int, str]]:
-    """Places of the excerpt that are not plain: matches, and the marks of gaps."""
+    """Places of the excerpt that are not plain: matches, markers of secrets, and the marks of gaps."""
     at = 0
     done = 0
     for start, end in hit.spans:
@@ -122,10 +123,19 @@ def _styled(hit: Hit) -> Iterator[tuple[int, int, str]]:
             mark = hit.text.index("…]", at) + len("…]")
             yield at, mark, "dim"
             at = mark + 1  # a space or a line feed stands behind the mark
-        yield from (
-            (at + a - start, at + b - start, _MATCH) for a, b in hit.highlights if start <= a and b <= end
-        )
-        at += end - start
+        longer = 0  # by how much the markers up to there exceed what they stand for
+        for a, b, kind in _marked(hit, start, end):
+            size = len(f"[secret: {kind}]") if kind else b - a
+            yield at + a - start + longer, at + a - start + longer + size, _MASKED if kind else _MATCH
+            longer += size - (b - a)
+        at += end - start + longer
         done = end
     if at < len(hit.text):
         yield at, len(hit.text), "dim"
+
+
+def _marked(hit: Hit, start: int, end: int) -> list[tuple[int, int, str]]:
+    """Matches and secrets of a span, in order; a match has no kind."""
+    matches = [(a, b, "") for a, b in hit.highlights]
+    secrets = [(s.start, s.end, s.kind) for s in hit.masked]
+    return sorted(part for part in matches + secrets if start <= part[0] and part[1] <= end)

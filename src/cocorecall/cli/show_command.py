@@ -27,6 +27,7 @@ _PIPED_CALL = 200
 @click.option("--query", metavar="WORDS", help="What to mark; else the last query that cited this session.")
 @click.option("--thinking", is_flag=True, help="With the model's reasoning.")
 @click.option("--full", is_flag=True, help="The whole input of tool calls.")
+@click.option("--reveal", is_flag=True, help="Show secrets instead of masking them.")
 @click.option("--no-pager", is_flag=True, help="Print straight to the terminal.")
 @common_options
 @pass_settings

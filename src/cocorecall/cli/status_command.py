@@ -56,11 +56,21 @@ def rows(report: StatusReport) -> list[tuple[str, str]]:
         ("Left source", f"{counted(report.turns_not_in_source, 'turn')}, kept"),
         ("Citations", f"{report.citations:,} recorded"),
     ]
+    if report.turns:
+        out.append(("Secrets", _secrets(report)))
     if report.phase:
         out.append(("Phase", report.phase))
     if report.unknown_records:
         out.append(("Not known", ", ".join(f"{name} ({n:,})" for name, n in report.unknown_records.items())))
     return out
+
+
+def _secrets(report: StatusReport) -> str:
+    if report.secrets is None:
+        return "not counted yet: recall secrets"
+    kinds = ", ".join(f"{kind} {n:,}" for kind, n in report.secrets.items()) or "none"
+    old = ", before the last import" if (report.last_import or "") > (report.secrets_counted or "") else ""
+    return f"{kinds} (counted {_when(report.secrets_counted)}{old})"
 
 
 def _when(time: str | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import stat
 import sys
 from collections.abc import Sequence
@@ -29,6 +30,7 @@ def report_status(place: Place, sources: Sequence[Source], store: SessionStore |
         else 0
     )
     problems = _problems(place, sources, store, state, len(lying))
+    counted = json.loads((store and store.meta("secrets")) or "null")
     return StatusReport(
         project=str(place.root) if place.root else None,
         index_path=str(place.index_path),
@@ -50,6 +52,8 @@ def report_status(place: Place, sources: Sequence[Source], store: SessionStore |
         citations=state.citations if state else 0,
         phase=read_phases(place).current,
         problems=problems,
+        secrets=counted["kinds"] if counted else None,
+        secrets_counted=counted["ts"] if counted else None,
     )
 
 

@@ -56,6 +56,12 @@ if TYPE_CHECKING:
         Progress as Progress,
     )
     from cocorecall.model.reports import (
+        SecretPlace as SecretPlace,
+    )
+    from cocorecall.model.reports import (
+        SecretReport as SecretReport,
+    )
+    from cocorecall.model.reports import (
         SessionInfo as SessionInfo,
     )
     from cocorecall.model.reports import (
@@ -84,6 +90,9 @@ if TYPE_CHECKING:
     )
     from cocorecall.model.results import (
         Results as Results,
+    )
+    from cocorecall.model.results import (
+        Secret as Secret,
     )
     from cocorecall.model.results import (
         Span as Span,
@@ -149,8 +158,8 @@ if TYPE_CHECKING:
 _MODULES = {
     "transcript": "Entity EvaluationResult Event Facet FunctionTouch KeyDecision MAX_TEXT OutcomeContract SessionHead Skipped StrategyUse TimeSource ToolCall ToolResult Turn TurnKind UnknownRecord",
     "evidence": "CitedTurn FacetKind FacetReport FacetValue FixReport PreMortemReport PreMortemView Repair Timeline TimelineEvent",
-    "results": "Explanation Factor Hit Results Span TermScore WordReport",
-    "reports": "CallView ForgetReport ImportReport Progress SessionInfo SessionView SkippedInput SourceReport StatusReport TurnView",
+    "results": "Explanation Factor Hit Results Secret Span TermScore WordReport",
+    "reports": "CallView ForgetReport ImportReport Progress SecretPlace SecretReport SessionInfo SessionView SkippedInput SourceReport StatusReport TurnView",
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 

@@ -16,6 +16,7 @@ class CitedTurn:
         field: which text that is: `text`, or `calls` for the inputs of the turn's tool calls.
         spans: half-open character offsets into that text.
         text_length: characters of the whole text of that field.
+        secrets: credentials masked in `text`.
         timestamp: ISO 8601 UTC.
         suggested_follow_up: never empty.
     """
@@ -37,6 +38,7 @@ class CitedTurn:
     text: str
     spans: tuple[Span, ...]
     text_length: int
+    secrets: int = 0
 
 
 @dataclass(frozen=True, slots=True)

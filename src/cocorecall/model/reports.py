@@ -127,6 +127,9 @@ class TurnView:
         spans: the parts of `text` to print: all of it, or the context lines round each match.
         text_length: true length in characters; longer than `text` where the index holds a cut text.
         omitted_before: turns left out between this one and the one before it in the view.
+        secrets: credentials that are masked in text, thinking and calls; where 0 they are verbatim. Offsets
+            count in `text` as it is shown.
+        not_stored: characters of the turn that the index does not hold, as it cut the text.
     """
 
     turn_id: str
@@ -148,6 +151,8 @@ class TurnView:
     calls: tuple[CallView, ...]
     thinking: str
     omitted_before: int = 0
+    secrets: int = 0
+    not_stored: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +216,9 @@ class StatusReport:
         citations: citations recorded by searches.
         phase: the project's current phase.
         problems: what is wrong with the index or its sources, one sentence each, with its remedy.
+        secrets: credentials by kind, as the last look through the whole index (`Recall.secrets`) counted
+            them; None before the first.
+        secrets_counted: when that was.
     """
 
     project: str | None
@@ -233,6 +241,8 @@ class StatusReport:
     citations: int
     phase: str | None
     problems: tuple[str, ...] = ()
+    secrets: Mapping[str, int] | None = None
+    secrets_counted: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,3 +257,45 @@ class ForgetReport:
     turns: int
     citations: int
     remaining: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SecretPlace:
+    """Credentials of one kind in one turn; their values are nowhere in it.
+
+    Attributes:
+        count: how many.
+        suggested_follow_up: the command that shows the turn, masked.
+        fields: where in the turn: `text`, `thinking`, `calls`.
+    """
+
+    kind: str
+    count: int
+    session_id: str
+    turn_id: str
+    source_exists: bool
+    suggested_follow_up: str
+    speaker_role: str
+    timestamp: str
+    source_path: str
+    source_line: int | None
+    fields: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SecretReport:
+    """Where the index holds credentials.
+
+    Attributes:
+        secrets: how many, in all.
+        turns: turns that hold one.
+        sessions: sessions that hold one.
+        kinds: how many of each kind, most frequent first.
+        places: one a turn and kind, newest first.
+    """
+
+    secrets: int
+    turns: int
+    sessions: int
+    kinds: Mapping[str, int]
+    places: tuple[SecretPlace, ...]

@@ -4,10 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 Span = tuple[int, int]
 """Half-open character offsets into a text."""
+
+
+class Secret(NamedTuple):
+    """A credential in a text.
+
+    Attributes:
+        kind: what it is: `aws-access-key`, `password`, …
+        start: offset of its first character.
+        end: offset behind its last.
+    """
+
+    kind: str
+    start: int
+    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +64,14 @@ class Hit:
     """One cited turn. Field meanings and JSON keys are the search schema of the README.
 
     Attributes:
-        text: the excerpt: `spans` of the turn's text joined by gap marks; verbatim within a span.
+        text: the excerpt: `spans` of the turn's text joined by gap marks; verbatim within a span, but for
+            markers in place of credentials.
         spans: offsets into the field's full text (`field` says which text that is).
         highlights: offsets of matched words, each inside a span.
         match: matched share of the query's weight, 0 to 1, comparable between queries.
         timestamp: ISO 8601 UTC; never None for an indexed turn.
+        masked: what the markers in `text` stand for, in order; offsets into the field's stored text, as
+            those of `spans` and `highlights`.
     """
 
     rank: int
@@ -90,6 +107,12 @@ class Hit:
     kind: str = "message"
     echo: bool = False
     explanation: Explanation | None = None
+    masked: tuple[Secret, ...] = ()
+
+    @property
+    def secrets(self) -> int:
+        """How many credentials are masked in `text`; where 0 it is verbatim."""
+        return len(self.masked)
 
 
 @dataclass(frozen=True, slots=True)

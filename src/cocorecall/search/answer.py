@@ -22,6 +22,7 @@ from cocorecall.search.spelling import near_spellings
 from cocorecall.search.tokens import estimate_tokens
 
 if TYPE_CHECKING:
+    from cocorecall.search.masking import Masking
     from cocorecall.times import Period
 
 DEFAULT_BUDGET = 1000
@@ -48,6 +49,7 @@ class Request(NamedTuple):
         notes: what the answer must say besides.
         skip: how many of the best hits to leave out, since an earlier answer showed them.
         weights: the constants of the ranking; a benchmark takes them out one by one.
+        reveal: show credentials as they are.
     """
 
     query: str
@@ -61,10 +63,31 @@ class Request(NamedTuple):
     notes: tuple[str, ...] = ()
     skip: int = 0
     weights: Weights = WEIGHTS
+    reveal: bool = False
 
 
 def answer(request: Request, reader: IndexReader, *, now: datetime, phase: str | None) -> Results:
     """Answer one query. Deterministic in request, index and clock."""
+    return _masked_query(_answer(request, reader, now, phase), request)
+
+
+def _masked_query(results: Results, request: Request) -> Results:
+    """The answer with what repeats the query masked where that holds a credential."""
+    masking = _masking(request)
+    if masking.query == request.query:
+        return results
+    words = tuple(replace(w, word=masking.word(w.word), near=()) for w in results.words)
+    return _priced(replace(results, query=masking.query, words=words))
+
+
+def _masking(request: Request) -> Masking:
+    from cocorecall.search.follow_up import LOOKED_AT  # noqa: PLC0415 - beside the next one
+    from cocorecall.search.masking import Masking  # noqa: PLC0415 - only where there is text to show
+
+    return Masking(request.query, reveal=request.reveal, names_in=LOOKED_AT)
+
+
+def _answer(request: Request, reader: IndexReader, now: datetime, phase: str | None) -> Results:
     query, context = _understand(request, reader, now, phase)
     if not query.units:
         return _listing(request, query, reader, now)
@@ -298,6 +321,7 @@ class _Composer:
         asked |= {s for value in named for u in parse_query(value, reader.stems).units for s in u.stems}
         self._named = [part for v in named for part in (v.partition(":")[2] or v, v.rpartition(".")[2])]
         self._follow_up = FollowUp(reader, asked, planned.totals.turns)
+        self._masking = _masking(request)
 
     def found(self, chosen: Chosen) -> _Found:
         """Look where in the turn the words stand; the field that holds most of their weight is shown."""
@@ -331,12 +355,15 @@ class _Composer:
 
     def _lead(self, found: _Found) -> Lead:
         tools = self._reader.entities.tools_of(found.turn.doc) if found.field == "calls" else frozenset()
-        return Lead(found.turn.doc, found.body, found.chosen.ranked.session, tools)
+        body = self._masking.names_of(found.body)
+        return Lead(found.turn.doc, body, found.chosen.ranked.session, tools)
 
     def hit(self, rank: int, found: _Found, excerpt: Excerpt) -> Hit:
         """A turn with its excerpt, cited."""
         ranked, turn, session = found.chosen.ranked, found.turn, found.chosen.ranked.session
         detail = self._scorer.detail(ranked)
+        masking = self._masking
+        shown = masking.excerpt(found.body, excerpt)
         count, latest = self._reader.session_match_summary(
             self._planned.matching, session.number, self._request.filters
         )
@@ -350,8 +377,8 @@ class _Composer:
             source_exists=Path(session.source_path).exists(),
             suggested_follow_up=self._follow_up.sentence(self._lead(found)),
             match=round(ranked.match, 4),
-            matched=tuple(u.shown for u in detail.matched),
-            missed=tuple(u.shown for u in detail.missed),
+            matched=tuple(masking.word(u.shown) for u in detail.matched),
+            missed=tuple(masking.word(u.shown) for u in detail.missed),
             session_matches=count,
             latest_turn_id=turn_id(session.session_id, latest & MAX_SEQ) if count else turn.turn_id,
             speaker_role=ranked.turn.role,
@@ -359,23 +386,28 @@ class _Composer:
             time_source=turn.time_source,
             seq=turn.seq,
             agent=session.agent,
-            title=session.title,
-            cwd=session.cwd,
+            title=masking.line(session.title),
+            cwd=masking.line(session.cwd),
             phase_context=session.phase_context,
             source_path=session.source_path,
             source_line=turn.source_line,
             text_hash=turn.text_hash,
-            text=excerpt.text,
+            text=shown.text,
             spans=excerpt.spans,
             text_length=turn.text_length if found.field in ("text", "context") else len(found.body),
-            highlights=excerpt.highlights,
-            tags=turn.tags,
+            highlights=shown.highlights,
+            tags=tuple(filter(None, map(masking.line, turn.tags))),
             also_in=tuple(
                 sorted({*found.chosen.also_in, *self._reader.copies(turn.doc)} - {session.session_id})
             ),
             kind=ranked.turn.kind,
             echo=turn.echo,
-            explanation=Explanation(detail.factors, detail.terms) if self._request.explain else None,
+            explanation=Explanation(
+                detail.factors, tuple(replace(t, term=masking.word(t.term)) for t in detail.terms)
+            )
+            if self._request.explain
+            else None,
+            masked=shown.masked,
         )
 
 
@@ -399,7 +431,7 @@ def _within_budget(draft: Results, found: list[_Found], composer: _Composer, req
     """Fill in the hits, cut so that the plain form keeps the budget."""
     if request.budget is None:
         hits = [composer.hit(n, f, whole(f.body, f.matches)) for n, f in enumerate(found, request.skip + 1)]
-        return _priced(replace(draft, hits=tuple(hits)))
+        return _priced(_with_hits(draft, hits))
     items = [_item(n, f, full=request.full) for n, f in enumerate(found, request.skip + 1)]
     room = (
         request.budget - estimate_tokens(render_plain(replace(draft, returned=len(found)))) - _FOOTER_TOKENS
@@ -409,10 +441,19 @@ def _within_budget(draft: Results, found: list[_Found], composer: _Composer, req
         # where not even a few words fit beside the marks, the room is better spent on the hits above
         shown = [(f, e) for f, e in cut if e.spans] or cut[:1]
         hits = [composer.hit(n, f, e) for n, (f, e) in enumerate(shown, request.skip + 1)]
-        results = _priced(replace(draft, hits=tuple(hits)))
+        results = _priced(_with_hits(draft, hits))
         if results.tokens <= request.budget or not hits:
             return results
         room -= max(1, results.tokens - request.budget)
+
+
+def _with_hits(draft: Results, hits: Sequence[Hit]) -> Results:
+    masked = sum(hit.secrets for hit in hits)
+    if not masked:
+        return replace(draft, hits=tuple(hits))
+    from cocorecall.search.masking import note  # noqa: PLC0415 - loaded by then
+
+    return replace(draft, hits=tuple(hits), notes=(*draft.notes, note(masked)))
 
 
 _FOOTER_TOKENS = estimate_tokens("\n\n" + FOOTER)

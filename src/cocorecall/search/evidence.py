@@ -62,9 +62,9 @@ def _kind(wanted: str) -> str:
 def _value(kind: str, counted: Counted, citer: Citer) -> FacetValue:
     focus = [counted.value, counted.value.rpartition(".")[2]]
     newest = citer.cite(counted.doc or 0, focus=focus, room=VALUE_ROOM)
-    return FacetValue(
-        counted.value, counted.type, _filter(kind, counted), counted.turns, counted.sessions, newest
-    )
+    value = citer.plain(counted.value) or ""
+    option = _filter(kind, counted) if value == counted.value else None
+    return FacetValue(value, citer.plain(counted.type), option, counted.turns, counted.sessions, newest)
 
 
 def _filter(kind: str, counted: Counted) -> str | None:
@@ -129,7 +129,7 @@ def _within(draft: Timeline, events: list[Event], citer: Citer, focus: Sequence[
     room = None if draft.budget is None else draft.budget - estimate_tokens(render_timeline(draft)) - 30
     for event in reversed(events):
         turn = citer.cite(event.doc, focus=[*_passages(event), *focus], room=EVENT_ROOM)
-        composed = TimelineEvent(event.kind, event.what, turn)
+        composed = TimelineEvent(event.kind, citer.plain(event.what) or "", turn)
         if room is not None:
             room -= estimate_tokens(render_event(composed)) + 2
             if room < 0 and kept:
@@ -167,9 +167,9 @@ def report_premortems(reader: IndexReader, stage: str | None, status: str | None
         PreMortemView(
             r.stage_id,
             r.timestamp,
-            r.failure_scenario,
-            r.prevention_status,
-            r.operator_acknowledgment,
+            citer.plain(r.failure_scenario),
+            citer.plain(r.prevention_status),
+            citer.plain(r.operator_acknowledgment),
             citer.cite(r.doc, focus=[*filter(None, [r.failure_scenario])], field="text"),
         )
         for r in rows

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from cocorecall.model import Span
@@ -56,10 +56,17 @@ def gap_mark(characters: int) -> str:
     return f"[… {characters:,} characters …]" if characters != 1 else "[… 1 character …]"
 
 
-def join_spans(text: str, spans: Sequence[Span]) -> str:
+def join_spans(
+    text: str, spans: Sequence[Span], replaced: Mapping[int, tuple[int, str]] | None = None
+) -> str:
     """The spans of a text, in order, with a mark for every gap between, before and after them.
 
     A mark stands on a line of its own where the text is cut at a line border, else behind one space.
+
+    Args:
+        text: the full text.
+        spans: offsets into it.
+        replaced: parts of the spans for which something else is shown: start to (end, what is shown).
     """
     out: list[str] = []
     done = 0
@@ -68,11 +75,19 @@ def join_spans(text: str, spans: Sequence[Span]) -> str:
             out.append(
                 _lead(text, done) + gap_mark(start - done) + ("\n" if text[start - 1] == "\n" else " ")
             )
-        out.append(text[start:end])
+        out.append(_replaced(text, start, end, replaced) if replaced else text[start:end])
         done = end
     if done < len(text):
         out.append(_lead(text, done) + gap_mark(len(text) - done))
     return "".join(out)
+
+
+def _replaced(text: str, start: int, end: int, replaced: Mapping[int, tuple[int, str]]) -> str:
+    out: list[str] = []
+    for at in sorted(k for k in replaced if start <= k < end):
+        out += (text[start:at], replaced[at][1])
+        start = replaced[at][0]
+    return "".join((*out, text[start:end]))
 
 
 def _lead(text: str, cut: int) -> str:

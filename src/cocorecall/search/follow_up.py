@@ -11,8 +11,10 @@ from cocorecall.index.reader import IndexReader, SessionRow
 from cocorecall.search.query import STOP_WORDS, Unit, parse_query
 from cocorecall.search.ranking import LIGHT_WORDS
 
-_LOOKED_AT = 6_000
+LOOKED_AT = 6_000
 """Characters of a turn in which names are looked for."""
+_LONGEST = 80
+"""Characters of a name or word; a run of a thousand letters is none, and would not fit a citation's line."""
 _LOOKED_THROUGH = 24
 """Names of a text that are considered."""
 _TRIED = 6
@@ -163,23 +165,29 @@ class FollowUp:
         for name in (*_names(lead.body), *_words(lead.body)):
             if name not in lead.tools and self._unit(name) is not None:
                 return name
+        from cocorecall.secrets import mask  # noqa: PLC0415 - loaded where text is shown
+
         session = lead.session
-        title = next(_words(session.title or ""), "")
+        title = next(_words(mask(session.title or "").text), "")
         folder = re.split(r"[/\\]", (session.cwd or "").rstrip("/\\"))[-1]
-        return title or folder or session.agent
+        return title or folder[:_LONGEST] or session.agent
 
 
 def _names(body: str) -> Iterator[str]:
     """Identifiers of a text, each once: dotted, snake_case, camelCase, upper case."""
     seen: set[str] = set()
-    for match in _NAME.finditer(body, 0, _LOOKED_AT):
+    for match in _NAME.finditer(body, 0, LOOKED_AT):
         name = match[0].strip(".")
-        if name not in seen and fold(name) not in STOP_WORDS:
+        if name not in seen and len(name) <= _LONGEST and fold(name) not in STOP_WORDS:
             seen.add(name)
             yield name
 
 
 def _words(body: str) -> Iterator[str]:
     """Plain words of a text, longest first."""
-    found = {w for w in _WORD.findall(body[:_LOOKED_AT]) if fold(w) not in STOP_WORDS | LIGHT_WORDS}
+    found = {
+        w
+        for w in _WORD.findall(body[:LOOKED_AT])
+        if len(w) <= _LONGEST and fold(w) not in STOP_WORDS | LIGHT_WORDS
+    }
     yield from sorted(found, key=lambda w: (-len(w), w))

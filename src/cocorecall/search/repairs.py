@@ -17,6 +17,7 @@ from cocorecall.index.facets import Call, FacetReader, Failure
 from cocorecall.index.reader import IndexReader
 from cocorecall.model import FixReport, Repair, ToolResult, Turn
 from cocorecall.search.cite import Citer
+from cocorecall.search.masking import shown
 from cocorecall.search.render_evidence import render_fix, render_repair
 from cocorecall.search.tokens import estimate_tokens
 
@@ -66,7 +67,14 @@ def find_repairs(reader: IndexReader, error: str, *, budget: int | None) -> FixR
     ended = {s.failure.doc >> 24 for s in solved}
     unsolved = _from_the_first([s for s in solutions if not s.succeeded and s.failure.doc >> 24 not in ended])
     draft = FixReport(
-        error, normalized, len(failures), sum(1 for s in solutions if s.succeeded), budget, 0, (), notes
+        shown(error),
+        shown(normalized),
+        len(failures),
+        sum(1 for s in solutions if s.succeeded),
+        budget,
+        0,
+        (),
+        notes,
     )
     return _within(draft, [*solved, *unsolved], Citer(reader, [error[:500]]))
 

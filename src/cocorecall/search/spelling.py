@@ -30,7 +30,7 @@ def near_spellings(word: str, reader: IndexReader) -> tuple[str, ...]:
         if 0 < distance <= allowed:
             found.append((distance, -turns, term))
     nearest = [term for _, _, term in sorted(found)[:MAX_NEAR]]
-    return tuple(dict.fromkeys(_as_written(term, reader) for term in nearest))
+    return tuple(dict.fromkeys(filter(None, (_as_written(term, reader) for term in nearest))))
 
 
 def _neighbourhood(stem: str, reader: IndexReader) -> Iterable[tuple[str, int]]:
@@ -66,11 +66,15 @@ def _distance(a: str, b: str, at_most: int) -> int:
     return last[-1]
 
 
-def _as_written(stem: str, reader: IndexReader) -> str:
-    """A stem as some turn writes it."""
+def _as_written(stem: str, reader: IndexReader) -> str | None:
+    """A stem as some turn writes it; None where it may be a part of a credential."""
+    from cocorecall.search.masking import without_secrets  # noqa: PLC0415 - only for words that occur nowhere
+    from cocorecall.secrets import find_secrets  # noqa: PLC0415 - the same
+
     text = reader.example(stem) or ""
+    text = without_secrets(text, find_secrets(text))
     lead = re.escape(stem.removesuffix("i"))
     for match in re.finditer(rf"(?<![^\W_]){lead}[^\W_]*", fold(text)):
         if reader.stems(match[0]) == (stem,):
             return match[0]
-    return stem
+    return None if any(c.isdigit() for c in stem) else stem

@@ -47,6 +47,7 @@ from cocorecall.sources.transcript import (
     is_global_id,
     read_again,
     read_lines,
+    type_name,
 )
 from cocorecall.times import parse_instant
 
@@ -244,7 +245,7 @@ class _Session:
         elif kind == "system" and record.get("subtype") == "local_command":
             self._rename(noise.read_blocks(read_content(record.get("content")).texts))
         elif kind not in _IGNORED:
-            yield UnknownRecord(clean(kind))
+            yield UnknownRecord(type_name(kind))
 
     def finish(self) -> Iterator[Event]:
         """The turns still held, and the session's head with all that was learnt."""

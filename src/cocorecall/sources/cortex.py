@@ -40,6 +40,7 @@ from cocorecall.sources.transcript import (
     is_global_id,
     read_document,
     read_lines,
+    type_name,
     why_not_json,
 )
 from cocorecall.times import parse_instant
@@ -209,7 +210,9 @@ class _Session:
         role, kind = stored_name(row.get("role")), stored_name(row.get("type"))
         if role is None:
             yield (
-                UnknownRecord(kind) if kind and "content" not in row else Skipped("row without a role", line)
+                UnknownRecord(type_name(kind))
+                if kind and "content" not in row
+                else Skipped("row without a role", line)
             )
             return
         content = read_content(row.get("content"))

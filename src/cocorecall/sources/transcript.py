@@ -277,6 +277,14 @@ def clean(text: str) -> str:
     return text
 
 
+_LONGEST_TYPE = 60
+
+
+def type_name(kind: str) -> str:
+    """The type of a record that nobody knows, for reports and receipts: these hold no text of transcripts."""
+    return clean(kind) if len(kind) <= _LONGEST_TYPE and not any(c.isspace() for c in kind) else "(no name)"
+
+
 MIN_PAYLOAD = 256
 """Characters of base64 from which on it is a payload; what is shorter may be an example in the text."""
 
