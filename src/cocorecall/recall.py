@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         SessionView,
         SourceReport,
         StatusReport,
+        VerifyReport,
     )
 
 LOCK_SECONDS = 10.0
@@ -536,6 +537,49 @@ class Recall:
             finally:
                 connection.close()
         return ForgetReport(sid, turns, citations, (path,) if Path(path).exists() else ())
+
+    # --- verify --------------------------------------------------------------------------------------
+
+    def verify(
+        self,
+        target: str | None = None,
+        *,
+        all: bool = False,  # noqa: A002 - the option's name
+        cited: bool = False,
+        days: int = 30,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> VerifyReport:
+        """Compare turns with their sources, which are read again; nothing is written.
+
+        Args:
+            target: a turn's id, a session's, or a beginning of one.
+            all: every turn of the index, instead of a target.
+            cited: every turn that searches cited in the last `days` days, instead of a target.
+            days: how far back citations go.
+            progress: called after each transcript.
+
+        Raises:
+            UsageError: not exactly one of target, `all` and `cited`; no such session or turn.
+            IndexTooNewError, IndexDamagedError, BusyError, RecallError: as they say.
+        """
+        from cocorecall.index.checking import CheckingStore  # noqa: PLC0415
+        from cocorecall.verification.scope import cited_turns, one, report, whole  # noqa: PLC0415
+        from cocorecall.verification.verifier import Verifier  # noqa: PLC0415 - a search imports no parser
+
+        if (target is not None) + all + cited != 1:
+            raise UsageError("Say what to verify: a turn or a session, --all, or --cited.")
+        self._open_reader()
+        if self._connection is None:
+            raise UsageError("Nothing is indexed yet.", "Run `recall import` first.")
+        store = CheckingStore(self._connection)
+        with self._plain_errors():
+            if target is not None:
+                scope = one(store, *self._resolve_turn(target))
+            elif all:
+                scope = whole(store)
+            else:
+                scope = cited_turns(store, self._moment(f"{days}d"), days)
+            return report(scope, Verifier(store, self._sources()), progress)
 
     # --- what all of them use ------------------------------------------------------------------------
 

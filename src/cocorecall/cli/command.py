@@ -18,6 +18,7 @@ COMMANDS = {
     "sources": ("cocorecall.cli.sources_command", "List, add, remove or detect places of transcripts."),
     "status": ("cocorecall.cli.status_command", "Say what is indexed, what waits, and what is wrong."),
     "forget": ("cocorecall.cli.forget_command", "Remove a session from the index for good."),
+    "verify": ("cocorecall.cli.verify_command", "Compare what is indexed with what the sources say."),
     "completion": (
         "cocorecall.cli.completion_command",
         "Print the script that completes recall in your shell.",
