@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cocorecall.index.reader import IndexReader
     from cocorecall.index.sessions import SessionStore
     from cocorecall.model import (
+        ExportReport,
         ForgetReport,
         ImportReport,
         Progress,
@@ -580,6 +581,55 @@ class Recall:
             else:
                 scope = cited_turns(store, self._moment(f"{days}d"), days)
             return report(scope, Verifier(store, self._sources()), progress)
+
+    # --- export --------------------------------------------------------------------------------------
+
+    def export(
+        self,
+        session_id: str | None = None,
+        *,
+        all: bool = False,  # noqa: A002 - the option's name
+        format: str = "jsonl",  # noqa: A002 - likewise
+        output: str | Path | None = None,
+        send: Callable[[str], object] | None = None,
+        force: bool = False,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> ExportReport:
+        """Write sessions out of the index; those whose source is gone, too.
+
+        Args:
+            session_id: an id, or an unambiguous prefix.
+            all: every session, a file each, instead of one.
+            format: `jsonl`, which an import reads back hash for hash; `markdown` or `html`, to read.
+            output: the file, or with `all` the folder; without it `<session id>.<suffix>` in the current
+                folder, or the folder `recall-export` there.
+            send: takes the text part by part, instead of files.
+            force: write over files that exist.
+            progress: called after each session.
+
+        Raises:
+            UsageError: not exactly one of a session and `all`; an unknown session or format; a file exists.
+            RecallError: a file or folder cannot be written.
+        """
+        from cocorecall.export.exporter import Exporter  # noqa: PLC0415
+        from cocorecall.index.exporting import ExportStore  # noqa: PLC0415
+
+        if (session_id is not None) + all != 1:
+            raise UsageError("Say what to export: a session, or --all.")
+        self._open_reader()
+        if self._connection is None:
+            raise UsageError("Nothing is indexed yet.", "Run `recall import` first.")
+        store = ExportStore(self._connection)
+        wanted = self._resolve(session_id) if session_id is not None else None
+        with self._plain_errors():
+            exporter = Exporter(store, format, progress=progress)
+            target = None if output is None else Path(output).expanduser()
+            ids = [wanted] if wanted is not None else store.session_ids()
+            if send:
+                return exporter.to_stream(ids, send)
+            if wanted is not None:
+                return exporter.to_file(wanted, target, force=force)
+            return exporter.to_folder(ids, target, force=force)
 
     # --- what all of them use ------------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ COMMANDS = {
     "status": ("cocorecall.cli.status_command", "Say what is indexed, what waits, and what is wrong."),
     "forget": ("cocorecall.cli.forget_command", "Remove a session from the index for good."),
     "verify": ("cocorecall.cli.verify_command", "Compare what is indexed with what the sources say."),
+    "export": ("cocorecall.cli.export_command", "Write sessions out, to keep, to read, or to import."),
     "completion": (
         "cocorecall.cli.completion_command",
         "Print the script that completes recall in your shell.",

@@ -224,7 +224,8 @@ class SessionWriter:
         out: list[int | None] = []
         for prepared in pending:
             docs = [owned[k] for k in prepared.keys if k in owned and owned[k] >> SEQ_BITS != self.number]
-            out.append(docs[0] if docs else self._twins.get(prepared.turn.native_id or ""))
+            name = prepared.turn.native_id or place_name(prepared.position)
+            out.append(docs[0] if docs else self._twins.get(name))
         return out
 
     def _is_copy(self, prepared: Prepared, owner: int | None) -> bool:
@@ -273,6 +274,15 @@ class SessionWriter:
                     result_id = turn_id(self.session_id, seq)
                     rows.append((result.status, result.duration_ms, result_id, *made_by))
         self._index.pair_results(rows)
+
+
+EXPORT = "export"
+"""The format of exports, as the index names it (`sources.export`)."""
+
+
+def place_name(seq: int) -> str:
+    """What stands for the native id of a turn that has none, where its number is sure: no agent's id holds NUL."""
+    return f"\0{seq}"
 
 
 _Row = tuple[Any, ...]
@@ -363,13 +373,18 @@ class IndexWriter:
             candidate = f"{native_id}~{n}"
         return candidate
 
-    def turns_by_native_id(self, number: int) -> dict[str, int]:
-        """`doc` by native id, for a session's turns that have one."""
+    def turns_by_native_id(self, number: int, *, by_place: bool = False) -> dict[str, int]:
+        """`doc` by native id, for a session's turns that have one; `by_place`, the others by `place_name`."""
         rows = self.connection.execute(
-            "SELECT native_id, doc FROM turns WHERE doc BETWEEN ? AND ? AND native_id IS NOT NULL",
-            doc_range(number),
+            "SELECT native_id, doc FROM turns WHERE doc BETWEEN ? AND ? AND (native_id IS NOT NULL OR ?)",
+            (*doc_range(number), by_place),
         )
-        return dict(rows)
+        return {native or place_name(doc & MAX_SEQ): doc for native, doc in rows}
+
+    def is_export(self, path: str) -> bool:
+        """Whether a transcript is an export of CocoRecall, which stands in for the agent's own."""
+        row = self.connection.execute("SELECT agent FROM transcripts WHERE path = ?", (path,)).fetchone()
+        return row is not None and row[0] == EXPORT
 
     def drop_empty_session(self, session_id: str) -> None:
         """Take back a session that turned out to hold nothing of its own."""
