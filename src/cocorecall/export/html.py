@@ -9,8 +9,12 @@ from collections.abc import Iterator
 from functools import cache
 from html import escape
 from pathlib import Path
+from typing import Any
 
-from cocorecall.export.words import counted, facts, marks, moment, one_line, title_of
+import orjson
+
+from cocorecall.export.words import counted, facts, marks, one_line, time_of, title_of
+from cocorecall.index.docs import load_payload
 from cocorecall.index.exporting import ArchivedSession, ArchivedTurn, StoredCall
 from cocorecall.terminal import visible
 
@@ -18,7 +22,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _OPEN_LINES = 16
 """Lines of a tool's output that stand open; longer ones are folded behind their first line."""
 _SUMMARY = 100
-"""Characters of a folded text's first line that are shown."""
+"""Characters of a folded text that stand in its place."""
 
 
 @cache
@@ -59,7 +63,7 @@ def _turn(turn: ArchivedTurn, *, masked: bool) -> str:
     gone = "" if turn.in_source else " gone"
     notes = "".join(f'<span class="mark">{escape(m)}</span>' for m in marks(turn, masked=masked))
     number = f'<a href="#t{turn.seq}">{turn.seq}</a>'
-    time = f'<time datetime="{escape(turn.timestamp)}">{moment(turn.timestamp)}</time>'
+    time = f'<time datetime="{escape(turn.timestamp)}">{time_of(turn)}</time>'
     role = f'<span class="role">{escape(one_line(turn.role))}</span>'
     named = f'id="t{turn.seq}" data-turn="{escape(one_line(turn.turn_id))}"'
     parts = [f'<article class="{kind}{gone}" {named}>\n<h2>{role}{number}{time}{notes}</h2>\n']
@@ -77,14 +81,28 @@ def _text(turn: ArchivedTurn) -> str:
         return f'<div class="text" dir="auto">{_with_code(turn.text)}</div>\n'
     if lines <= _OPEN_LINES:
         return f'<div class="output" dir="auto">{_shown(turn.text)}</div>\n'
-    return _folded("result", f"{counted(lines, 'line')}: {_first_line(turn.text)}", turn.text)
+    return _folded("result", f"{counted(lines, 'line')}: {_beginning(turn.text)}", turn.text)
 
 
 def _call(call: StoredCall) -> str:
     status = f" ({call.status})" if call.status and call.status != "success" else ""
-    payload = call.payload or ""
+    payload = _inputs(call)
     failed = " failed" if call.status == "error" else ""
-    return _folded(f"call{failed}", f"{one_line(call.name)}{status} {_first_line(payload)}", payload)
+    return _folded(f"call{failed}", f"{one_line(call.name)}{status} {_beginning(payload)}", payload)
+
+
+def _inputs(call: StoredCall) -> str:
+    """What a call was given, for a reader: a name and its value a line, texts as they are."""
+    value = load_payload(call.payload)
+    if not isinstance(value, dict):
+        return call.payload or ""
+    return "\n".join(f"{name}: {_value(inner)}" for name, inner in value.items())
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, str):
+        return f"\n{value}" if "\n" in value else value
+    return orjson.dumps(value).decode()
 
 
 def _folded(kind: str, summary: str, text: str) -> str:
@@ -94,8 +112,8 @@ def _folded(kind: str, summary: str, text: str) -> str:
     )
 
 
-def _first_line(text: str) -> str:
-    line = one_line(text.strip().partition("\n")[0])
+def _beginning(text: str) -> str:
+    line = one_line(text.strip()[: 4 * _SUMMARY])
     return line if len(line) <= _SUMMARY else line[: _SUMMARY - 1] + "…"
 
 

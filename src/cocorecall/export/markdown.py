@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterator
 
-from cocorecall.export.words import facts, marks, moment, one_line, title_of
+from cocorecall.export.words import facts, marks, one_line, time_of, title_of
 from cocorecall.index.exporting import ArchivedSession, ArchivedTurn
 from cocorecall.terminal import visible
 
@@ -30,7 +30,7 @@ def session_lines(
 
 def _turn(turn: ArchivedTurn, *, masked: bool) -> str:
     heading = " · ".join(
-        plain(part) for part in (one_line(turn.role), moment(turn.timestamp), *marks(turn, masked=masked))
+        plain(part) for part in (one_line(turn.role), time_of(turn), *marks(turn, masked=masked))
     )
     parts = [f'<a id="{html.escape(one_line(turn.turn_id))}"></a>\n\n## {turn.seq} · {heading}\n']
     if turn.thinking:

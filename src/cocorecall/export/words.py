@@ -18,6 +18,11 @@ def moment(time: str | None) -> str:
     return f"{time[:16].replace('T', ' ')} UTC" if time else "unknown"
 
 
+def time_of(turn: ArchivedTurn) -> str:
+    """A turn's time; `about` where the transcript gave it none and it is its neighbour's or its session's."""
+    return moment(turn.timestamp) if turn.time_source == "own" else f"about {moment(turn.timestamp)}"
+
+
 def counted(n: int, noun: str) -> str:
     """`1 turn`, `2 turns`."""
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
@@ -58,8 +63,6 @@ def marks(turn: ArchivedTurn, *, masked: bool) -> Iterator[str]:
         yield "no longer in its transcript"
     if turn.echo:
         yield "printed by recall"
-    if turn.time_source != "own":
-        yield "time taken from its surroundings"
     if masked:
         yield "secrets masked"
     if turn.text_length > len(turn.text):
