@@ -513,7 +513,7 @@ class Recall:
         self._open_reader()
         store = self._store() if self._connection is not None else None
         with self._plain_errors():
-            return report_status(self._place, self._sources(), store)
+            return report_status(self._place, self._sources(), store, self._clock())
 
     def forget(self, session_id: str) -> ForgetReport:
         """Remove a session, and every trace of it, from the index; later imports do not bring it back.

@@ -365,8 +365,9 @@ def test_a_compaction_leaves_its_mark(project: Project) -> None:
     with project.open() as recall:
         recall.import_sources()
     write_lines(path, [rows[3], cortex_row(9, "after the compaction")])
+    assert verdicts(verify(project, CORTEX)) == ["missing", "missing", "missing", "moved"]
     with project.open() as recall:
         recall.import_sources()
     report = verify(project, CORTEX)
-    assert verdicts(report) == ["missing", "missing", "missing", "moved", "verified"]
-    assert Path(turn(report, 3).source_path) == path
+    assert verdicts(report) == ["missing", "missing", "missing", "verified", "verified"]
+    assert (Path(turn(report, 3).source_path), turn(report, 3).source_line) == (path, 1)

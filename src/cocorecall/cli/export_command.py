@@ -29,7 +29,7 @@ def command(
     """Write sessions out, to keep, to read, or to import elsewhere.
 
     Turns whose source is gone are written, too. Without --output, a session
-    goes into SESSION.jsonl (.md, .html) here, and --all into recall-export/.
+    goes into SESSION.recall.jsonl (.md, .html) here, --all into recall-export/.
     Files can be read by their owner alone.
     """
     if (session_id is not None) + every != 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,8 @@ from cocorecall.index.exporting import ArchivedSession, ArchivedTurn, ExportStor
 from cocorecall.model import ExportedFile, ExportReport, Progress
 
 ExportFormatName = Literal["jsonl", "markdown", "html"]
-SUFFIXES = {"jsonl": ".jsonl", "markdown": ".md", "html": ".html"}
+SUFFIXES = {"jsonl": ".recall.jsonl", "markdown": ".md", "html": ".html"}
+"""What files are called behind the session's id; an agent's own transcript is often called `<id>.jsonl`."""
 FOLDER = "recall-export"
 """Where all sessions go if no folder is named."""
 
@@ -74,6 +76,7 @@ class Exporter:
         path = Path(name) if output is None else output / name if output.is_dir() else output
         if not force:
             refuse_to_overwrite([path])
+        self._spare_transcripts([path])
         make_folder(path.parent)
         return self._report(self._written([(session_id, path)], force=force))
 
@@ -88,8 +91,9 @@ class Exporter:
         names = file_names(session_ids, SUFFIXES[self._name])
         if not force:
             refuse_to_overwrite(folder / name for name in names.values())
-        make_folder(folder)
         places = [(session_id, folder / name) for session_id, name in names.items()]
+        self._spare_transcripts([path for _, path in places])
+        make_folder(folder)
         return self._report(self._written(places, force=force))
 
     def to_stream(self, session_ids: Sequence[str], send: Callable[[str], object]) -> ExportReport:
@@ -119,6 +123,14 @@ class Exporter:
                     send(part)
             yield _file(session_id, None, tally)
             self._tell(done, len(session_ids), tally)
+
+    def _spare_transcripts(self, paths: Sequence[Path]) -> None:
+        """Refuse to write over an agent's own file, forced or not."""
+        there = [path for path in paths if path.exists()]
+        transcripts = {os.path.realpath(p) for p in self._store.transcripts()} if there else set()
+        for path in there:
+            if os.path.realpath(path) in transcripts:
+                raise UsageError(f"{path} is an agent's transcript.", "Name another file with --output.")
 
     def _tell(self, done: int, total: int, tally: _Tally) -> None:
         if self._progress:

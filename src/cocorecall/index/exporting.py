@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from cocorecall.index.docs import doc_range
+from cocorecall.index.writer import EXPORT
 
 BATCH = 200
 """Turns that are in memory at a time."""
@@ -111,6 +112,11 @@ class ExportStore:
             yield
         finally:
             self._db.execute("COMMIT")
+
+    def transcripts(self) -> list[str]:
+        """Agents' files that the index was made from; earlier exports are none."""
+        rows = self._all("SELECT path FROM transcripts WHERE agent IS NOT ?", (EXPORT,))
+        return [str(p) for (p,) in rows]
 
     def session_ids(self) -> list[str]:
         """Every session, in the order of first import."""

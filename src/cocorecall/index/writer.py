@@ -40,6 +40,7 @@ class Known:
     content_key: bytes
     in_source: bool
     seen: bool = False
+    line: int | None = None
 
 
 @dataclass(slots=True)
@@ -260,6 +261,8 @@ class SessionWriter:
         elif not known.in_source:
             self.tally.changed += 1
             self._index.mark_present(self._base | known.seq)
+        if known.line != prepared.turn.line:
+            self._index.mark_line(self._base | known.seq, prepared.turn.line)
 
     def _pair_results(self, placed: list[tuple[int, Prepared]]) -> None:
         """Give calls the status and the turn of their results."""
@@ -347,10 +350,10 @@ class IndexWriter:
     def known_turns(self, number: int) -> list[Known]:
         """The indexed turns of a session, in order."""
         rows = self.connection.execute(
-            "SELECT seq, native_id, text_hash, content_key, in_source FROM turns WHERE doc BETWEEN ? AND ?",
+            "SELECT seq, native_id, text_hash, content_key, in_source, source_line FROM turns WHERE doc BETWEEN ? AND ?",
             doc_range(number),
         )
-        return [Known(s, n, h, k, bool(i)) for s, n, h, k, i in rows]
+        return [Known(s, n, h, k, bool(i), line=line) for s, n, h, k, i, line in rows]
 
     def next_number(self) -> int:
         """A number for a new session, above all others."""
@@ -455,6 +458,10 @@ class IndexWriter:
     def mark_present(self, doc: int) -> None:
         """Note a turn that has come back into its transcript."""
         self.connection.execute("UPDATE turns SET in_source = 1 WHERE doc = ?", (doc,))
+
+    def mark_line(self, doc: int, line: int | None) -> None:
+        """Note where in its transcript a turn stands now, so that its citation leads there."""
+        self.connection.execute("UPDATE turns SET source_line = ? WHERE doc = ?", (line, doc))
 
     def owners(self, keys: list[int]) -> dict[int, int]:
         """`doc` of the turn that holds each record, for the records that are known."""

@@ -56,6 +56,9 @@ if TYPE_CHECKING:
         Progress as Progress,
     )
     from cocorecall.model.reports import (
+        RetentionReport as RetentionReport,
+    )
+    from cocorecall.model.reports import (
         SessionInfo as SessionInfo,
     )
     from cocorecall.model.reports import (
@@ -168,7 +171,7 @@ _MODULES = {
     "transcript": "Entity EvaluationResult Event Facet FunctionTouch KeyDecision MAX_TEXT OutcomeContract SessionHead Skipped StrategyUse TimeSource ToolCall ToolResult Turn TurnKind UnknownRecord",
     "evidence": "CitedTurn FacetKind FacetReport FacetValue FixReport PreMortemReport PreMortemView Repair Timeline TimelineEvent",
     "results": "Explanation Factor Hit Results Span TermScore WordReport",
-    "reports": "CallView ForgetReport ImportReport Progress SessionInfo SessionView SkippedInput SourceReport StatusReport TurnView",
+    "reports": "CallView ForgetReport ImportReport Progress RetentionReport SessionInfo SessionView SkippedInput SourceReport StatusReport TurnView",
     "verification": "CheckedTurn Difference ExportReport ExportedFile Verdict VerifyReport",
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}

@@ -190,6 +190,29 @@ class SourceReport:
 
 
 @dataclass(frozen=True, slots=True)
+class RetentionReport:
+    """What an agent deletes of its own transcripts; the index keeps their turns.
+
+    Attributes:
+        agent: the agent.
+        days: how long it keeps a transcript after its last change; None where no limit is known.
+        setting: the file that sets this; None where it is the agent's default.
+        due: sessions whose transcript it will delete within seven days.
+        due_sessions: ids of the first of them, the nearest first.
+        gone: sessions whose transcript is no longer there.
+        gone_sessions: ids of the last of them, the newest first.
+    """
+
+    agent: str
+    days: int | None
+    setting: str | None
+    due: int
+    due_sessions: tuple[str, ...]
+    gone: int
+    gone_sessions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class StatusReport:
     """The state of an index.
 
@@ -207,6 +230,7 @@ class StatusReport:
         citations: citations recorded by searches.
         phase: the project's current phase.
         problems: what is wrong with the index or its sources, one sentence each, with its remedy.
+        retention: agents that delete transcripts, or whose transcripts are gone.
     """
 
     project: str | None
@@ -229,6 +253,7 @@ class StatusReport:
     citations: int
     phase: str | None
     problems: tuple[str, ...] = ()
+    retention: tuple[RetentionReport, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
