@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from cocorecall.model import (
         ExportReport,
         ForgetReport,
+        Hit,
         ImportReport,
         Progress,
         Results,
@@ -202,6 +203,7 @@ class Recall:
         until: str | None = None,
         here: bool = False,
         path: Sequence[str] = (),
+        verify: bool = False,
     ) -> Results:
         """Find the turns that answer a query, best first, cited.
 
@@ -224,6 +226,7 @@ class Recall:
             until: only turns before the end of this moment.
             path: only transcripts whose path holds this, or matches it as a glob pattern.
             here: only sessions that worked in the current folder or below it.
+            verify: read each hit's source again, and say in `verified` whether it holds the same text.
 
         Raises:
             UsageError: an ambiguous or unknown session, an unreadable date.
@@ -261,10 +264,59 @@ class Recall:
             notes=self._notes(current),
         )
         with self._plain_errors():
-            results = answer(request, reader, now=self._clock(), phase=read_phases(self._place).current)
+            now, phase_now = self._clock(), read_phases(self._place).current
+            results = answer(request, reader, now=now, phase=phase_now)
+            if verify:
+                results = self._verified(
+                    results,
+                    lambda room: answer(request._replace(budget=room), reader, now=now, phase=phase_now),
+                )
         if record and results.hits:
             self._record(results)
         return results
+
+    def _verified(self, results: Results, ask: Callable[[int], Results]) -> Results:
+        """The answer with `verified` in each hit, within its budget: the marks cost a few tokens.
+
+        Args:
+            results: the answer.
+            ask: gives the answer anew, within so many tokens.
+        """
+        from dataclasses import replace  # noqa: PLC0415
+
+        from cocorecall.search.render import render_plain  # noqa: PLC0415 - loaded by the search already
+        from cocorecall.search.tokens import estimate_tokens  # noqa: PLC0415 - likewise
+
+        budget = room = results.budget
+        held: dict[str, bool] = {}
+        while True:
+            held |= self._held([h for h in results.hits if h.turn_id not in held])
+            hits = tuple(replace(h, verified=held[h.turn_id]) for h in results.hits)
+            marked = replace(results, hits=hits, budget=budget)
+            marked = replace(marked, tokens=estimate_tokens(render_plain(marked)))
+            if budget is None or room is None or marked.tokens <= budget or not hits:
+                return marked
+            room = max(1, room - (marked.tokens - budget))
+            results = ask(room)
+
+    def _held(self, hits: Sequence[Hit]) -> dict[str, bool]:
+        """Whether the sources of hits hold their texts now, by turn id."""
+        from cocorecall.index.checking import CheckingStore  # noqa: PLC0415
+        from cocorecall.verification.verifier import Verifier  # noqa: PLC0415 - a search imports no parser
+
+        if self._connection is None:
+            return {}
+        store = CheckingStore(self._connection)
+        verifier = Verifier(store, ())
+        wanted: dict[str, set[int]] = {}
+        for hit in hits:
+            wanted.setdefault(hit.session_id, set()).add(hit.seq)
+        held = {
+            s: verifier.holds(session)
+            for s, seqs in wanted.items()
+            if (session := store.session(s, frozenset(seqs)))
+        }
+        return {h.turn_id: h.seq in held.get(h.session_id, ()) for h in hits}
 
     def _filters(self, asked: Mapping[str, Any], current: str | None) -> Filters:
         from cocorecall.index.filters import Filters  # noqa: PLC0415

@@ -33,6 +33,7 @@ from cocorecall.recall import Recall
 @click.option("--until", metavar="WHEN", help="Up to the end of then.")
 @click.option("--here", is_flag=True, help="Sessions that worked in this folder or below.")
 @click.option("--path", multiple=True, metavar="GLOB", help="Transcripts whose path holds or matches this.")
+@click.option("--verify", is_flag=True, help="Say of each hit whether its source still holds it.")
 @common_options
 @pass_settings
 def command(settings: Settings, /, words: tuple[str, ...], **options: Any) -> None:

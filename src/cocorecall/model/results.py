@@ -55,6 +55,7 @@ class Hit:
         highlights: offsets of matched words, each inside a span.
         match: matched share of the query's weight, 0 to 1, comparable between queries.
         timestamp: ISO 8601 UTC; never None for an indexed turn.
+        verified: whether its source holds the same text now; None where that was not asked.
     """
 
     rank: int
@@ -90,6 +91,7 @@ class Hit:
     kind: str = "message"
     echo: bool = False
     explanation: Explanation | None = None
+    verified: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
