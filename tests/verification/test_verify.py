@@ -180,6 +180,18 @@ def test_a_damaged_line_makes_its_turn_unverifiable_and_no_other(project: Projec
     assert "not JSON" in str(report.listed[1].reason)
 
 
+def test_another_conversation_of_the_same_id_is_not_taken_for_it(project: Project) -> None:
+    """Robustness D3."""
+    path = project.session("same", ("user", "about deadlocks"))
+    with project.open() as recall:
+        recall.import_sources()
+    path.unlink()
+    (project.transcripts / "other").mkdir()
+    project.session("same", ("user", "about retention")).rename(project.transcripts / "other" / "same.json")
+    (turn,) = verify(project, "same").listed
+    assert (turn.verdict, turn.reason) == ("missing", "source gone")
+
+
 def test_a_renamed_claude_transcript_is_told_by_its_turns(project: Project) -> None:
     layout = Layout(project, "claude")
     layout.write(list(enumerate(WORDS)))

@@ -61,6 +61,11 @@ class Comparison:
         """Whether every turn asked for has been found, word for word."""
         return not self._waiting
 
+    @property
+    def any_found(self) -> bool:
+        """Whether any of the session's turns has been found, word for word."""
+        return bool(self._found)
+
     def take(self, turn: Turn) -> None:
         """Take the transcript's next turn."""
         position = self._position if turn.seq is None else max(turn.seq, self._position)
@@ -241,7 +246,12 @@ def is_asked_for(session: CheckedSession, mark: TurnMark) -> bool:
 
 
 def relocated(comparison: Comparison, path: str) -> Iterator[tuple[int, CheckedTurn]]:
-    """The turns that another file holds; those that it does not are left out."""
+    """The turns that another file holds; those that it does not are left out.
+
+    Nothing of a file that holds no turn word for word: it is another conversation.
+    """
+    if not comparison.any_found:
+        return
     for mark, turn in comparison.results():
         if turn.verdict in ("verified", "moved"):
             yield mark.doc, replace(turn, verdict="moved", reason="in another file", found_path=path)

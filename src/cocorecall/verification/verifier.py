@@ -68,7 +68,7 @@ class Verifier:
         if transcript is None:
             yield from self._elsewhere(sessions, problem)
             return
-        reading = self._read(transcript, {s.native_id: s for s in sessions})
+        reading = self._read(transcript, [(s.native_id, s) for s in sessions])
         for session in sessions:
             yield from self._verdicts(session, reading)
 
@@ -117,29 +117,36 @@ class Verifier:
         return recognise(transcript, head)
 
     def _read(
-        self, transcript: Transcript, sessions: dict[str, CheckedSession], *, only_wanted: bool = False
+        self,
+        transcript: Transcript,
+        sessions: Sequence[tuple[str, CheckedSession]],
+        *,
+        only_wanted: bool = False,
     ) -> _Reading:
-        """Read a transcript once and compare the sessions in it, by the ids that it gives them."""
-        by_id = {native: Comparison(self._store, s) for native, s in sessions.items()}
-        comparisons = {c.session.session_id: c for c in by_id.values()}
+        """Read a transcript once and compare the sessions in it, each by the id that it has there."""
+        named = [(native, Comparison(self._store, s)) for native, s in sessions]
+        comparisons = {c.session.session_id: c for _, c in named}
         damaged: dict[int, str] = {}
         self.transcripts_read += 1
         chosen = None
         any_turn, skipped = False, ""
-        current: Comparison | None = None
+        current: list[Comparison] = []
         try:
-            chosen = self._format_of(transcript, next(iter(sessions.values())).parser)
+            chosen = self._format_of(transcript, sessions[0][1].parser)
             if chosen is None:
                 return _Reading(comparisons, "not a transcript of a known agent any more", damaged)
             for event in chosen.parse(transcript):
                 if isinstance(event, SessionHead):
-                    current = by_id.get(event.id)
+                    # of what the predecessor indexed the agent is not known
+                    current = [
+                        c for i, c in named if i == event.id and c.session.agent in (event.agent, "reference")
+                    ]
                 elif isinstance(event, Turn):
                     any_turn = True
-                    if current:
-                        current.take(event)
-                        if only_wanted and all(c.settled for c in by_id.values()):
-                            break
+                    for comparison in current:
+                        comparison.take(event)
+                    if only_wanted and all(c.settled for _, c in named):
+                        break
                 elif isinstance(event, Skipped):
                     skipped = skipped or event.reason
                     damaged.setdefault(event.line or 0, event.reason)
@@ -171,14 +178,14 @@ class Verifier:
         """Turns that stand in a file of the sources that the index does not know yet, by session and doc."""
         by_session, by_turn = self._strays
         stray = next((by_session[s.native_id] for s in sessions if s.native_id in by_session), None)
-        names = {s.native_id: s for s in sessions}
+        names = [(s.native_id, s) for s in sessions]
         if stray is None:
             for session in sessions:
                 ids = (m.native_id for m in self._store.turns(session.number))
                 renamed = next((by_turn[i] for i in ids if i in by_turn), None)
                 if renamed:
                     head_id, stray = renamed
-                    names[head_id] = session
+                    names = [(head_id, session)]
                     break
         if stray is None:
             return {}
@@ -234,7 +241,7 @@ class Verifier:
             transcript, _ = self._transcript(path)
             if transcript is None or not left:
                 continue
-            reading = self._read(transcript, {holder.native_id: session._replace(wanted=left)})
+            reading = self._read(transcript, [(holder.native_id, session._replace(wanted=left))])
             if not reading.problem:
                 found |= {
                     doc: turn
@@ -251,15 +258,16 @@ class Verifier:
         Reads no more than that file, and of a format with lines only the records that make a turn, where they
         still stand at their line.
         """
-        transcript, _ = self._transcript(session.source_path)
         marks = [m for m in self._store.turns(session.number) if is_asked_for(session, m)]
-        if transcript is None:
+        try:
+            held = self._at_their_lines(lone(Path(session.source_path)), session, marks)
+        except (OSError, ValueError):
             return set()
-        held = self._at_their_lines(transcript, session, marks)
         left = frozenset(m.seq for m in marks) - held
-        if left:
+        transcript, _ = self._transcript(session.source_path) if left else (None, "")
+        if transcript:
             reading = self._read(
-                transcript, {session.native_id: session._replace(wanted=left)}, only_wanted=True
+                transcript, [(session.native_id, session._replace(wanted=left))], only_wanted=True
             )
             if not reading.problem:
                 results = reading.comparisons[session.session_id].results()
