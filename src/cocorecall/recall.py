@@ -311,11 +311,12 @@ class Recall:
         wanted: dict[str, set[int]] = {}
         for hit in hits:
             wanted.setdefault(hit.session_id, set()).add(hit.seq)
-        held = {
-            s: verifier.holds(session)
-            for s, seqs in wanted.items()
-            if (session := store.session(s, frozenset(seqs)))
-        }
+        with store.unchanging():
+            held = {
+                s: verifier.holds(session)
+                for s, seqs in wanted.items()
+                if (session := store.session(s, frozenset(seqs)))
+            }
         return {h.turn_id: h.seq in held.get(h.session_id, ()) for h in hits}
 
     def _filters(self, asked: Mapping[str, Any], current: str | None) -> Filters:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 from cli_run import recall_process
 from cocorecall.errors import UsageError
 from cocorecall.model import CheckedTurn, VerifyReport
+from cocorecall.verification.comparison import difference
 from projects import Project
 from transcripts import write_lines
 
@@ -348,6 +351,39 @@ def test_what_makes_no_sense_is_wrong_usage(edited: Project, args: list[str]) ->
     process = recall_process(edited.root, "verify", *args)
     assert process.returncode == 2
     assert process.stderr.count("\n") == 1
+
+
+def test_what_is_masked_is_masked_whole_where_texts_part() -> None:
+    def mask(text: str) -> str:
+        return text.replace("made-up-secret-0123456789", "[secret: made-up]")
+
+    stored = "a" * 40 + " key made-up-secret-0123456789 end"
+    for source in (stored + "!", stored.replace("key", "KEY"), stored.replace("0123", "9876")):
+        found = difference("text", stored, source, mask=mask)
+        assert stored[: found.offset] == source[: found.offset]
+        assert "made-up-secret" not in found.stored
+        assert "6789" not in found.stored
+
+
+def test_an_import_may_run_meanwhile(project: Project) -> None:
+    """Real processes: each verification sees a sound index, and nothing that is not so."""
+    for n in range(20):
+        project.session(f"session-{n:02d}", *[("user", f"Turn {k} of session {n}") for k in range(30)])
+    with project.open() as recall:
+        recall.import_sources()
+    code = (
+        "import sys; from cocorecall import Recall\n"
+        "with Recall.open(sys.argv[1]) as r:\n    for _ in range(4): r.import_sources(rebuild=True)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code, str(project.root)])
+    counts = [verify(project).counts["verified"]]
+    while process.poll() is None:
+        counts.append(verify(project).counts["verified"])
+        with project.open() as recall:
+            report = recall.export(all=True, send=lambda _: None)
+            assert report.turns == 20 * 30
+    assert process.returncode == 0
+    assert set(counts) == {20 * 30}
 
 
 def test_a_predecessors_row_that_cannot_be_compared_says_so(project: Project) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from cocorecall.index.docs import doc_range
+from cocorecall.index.snapshot import unchanging
 
 
 class TurnMark(NamedTuple):
@@ -62,6 +64,10 @@ class CheckingStore:
 
     def _all(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         return self._db.execute(sql, values).fetchall()
+
+    def unchanging(self) -> contextlib.AbstractContextManager[None]:
+        """See the index as it is now."""
+        return unchanging(self._db)
 
     def session(self, session_id: str, wanted: frozenset[int] | None = None) -> CheckedSession | None:
         """One session; None where the index has none of this id."""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from cocorecall.index.docs import doc_range
+from cocorecall.index.snapshot import unchanging
 from cocorecall.index.writer import EXPORT
 
 BATCH = 200
@@ -104,14 +105,9 @@ class ExportStore:
     def _all(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         return self._db.execute(sql, values).fetchall()
 
-    @contextlib.contextmanager
-    def unchanging(self) -> Iterator[None]:
-        """See the index as it is now, whatever an import writes meanwhile."""
-        self._db.execute("BEGIN")
-        try:
-            yield
-        finally:
-            self._db.execute("COMMIT")
+    def unchanging(self) -> contextlib.AbstractContextManager[None]:
+        """See the index as it is now."""
+        return unchanging(self._db)
 
     def transcripts(self) -> list[str]:
         """Agents' files that the index was made from; earlier exports are none."""

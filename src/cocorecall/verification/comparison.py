@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -28,6 +28,10 @@ _BEFORE, _AFTER = 30, 50
 _EMPTY = hashlib.sha256(b"").hexdigest()
 
 
+Mask = Callable[[str], str]
+"""Gives a text as it may be shown; the same text where nothing in it is to be hidden."""
+
+
 class Place(NamedTuple):
     """Where a transcript holds a turn now."""
 
@@ -38,8 +42,9 @@ class Place(NamedTuple):
 class Comparison:
     """One session's stored turns while its transcript is read again."""
 
-    def __init__(self, store: CheckingStore, session: CheckedSession) -> None:
+    def __init__(self, store: CheckingStore, session: CheckedSession, mask: Mask | None = None) -> None:
         self.session = session
+        self._mask = mask
         self._store = store
         self._marks = store.turns(session.number)
         self._by_native: dict[str, deque[int]] = {}
@@ -99,7 +104,7 @@ class Comparison:
         if true_length != mark.text_length:
             self._differences[i] = (self._text_difference(mark, turn), place)
         else:
-            found = calls_difference(self._store, mark, turn)
+            found = calls_difference(self._store, mark, turn, self._mask)
             if found:
                 self._differences[i] = (found, place)
 
@@ -122,7 +127,7 @@ class Comparison:
     def _text_difference(self, mark: TurnMark, turn: Turn) -> Difference:
         return difference(
             "text", self._store.text(mark.doc), turn.text,
-            lengths=(mark.text_length, turn.text_length or len(turn.text)),
+            lengths=(mark.text_length, turn.text_length or len(turn.text)), mask=self._mask,
         )  # fmt: skip
 
     def results(self) -> Iterator[tuple[TurnMark, CheckedTurn]]:
@@ -154,7 +159,9 @@ class Comparison:
         return checked(self.session, mark, "moved", f"at another {'line' if by_line else 'number'}", place)
 
 
-def calls_difference(store: CheckingStore, mark: TurnMark, turn: Turn) -> Difference | None:
+def calls_difference(
+    store: CheckingStore, mark: TurnMark, turn: Turn, mask: Mask | None = None
+) -> Difference | None:
     """Where the inputs of a turn's tool calls part; None where they are the same.
 
     What the predecessor stored of calls is not compared: it kept less of them.
@@ -169,14 +176,21 @@ def calls_difference(store: CheckingStore, mark: TurnMark, turn: Turn) -> Differ
         (c.name, p.decode() if p is not None else None)
         for c, p in zip(turn.calls, prepared.payloads, strict=True)
     )
-    return difference("calls", stored, now) if stored != now else None
+    return difference("calls", stored, now, mask=mask) if stored != now else None
 
 
 def _calls_text(calls: Iterable[tuple[str, str | None]]) -> str:
     return "\n".join(f"{name} {payload}" if payload is not None else name for name, payload in calls)
 
 
-def difference(field: str, stored: str, source: str, *, lengths: tuple[int, int] | None = None) -> Difference:
+def difference(
+    field: str,
+    stored: str,
+    source: str,
+    *,
+    lengths: tuple[int, int] | None = None,
+    mask: Mask | None = None,
+) -> Difference:
     """Where two texts part, with what stands there in each.
 
     Args:
@@ -184,10 +198,13 @@ def difference(field: str, stored: str, source: str, *, lengths: tuple[int, int]
         stored: the text of the index.
         source: the text of the transcript.
         lengths: true lengths of both, where they were cut.
+        mask: what the excerpts go through, before they are cut out: half a secret looks like none.
     """
     at = _first_difference(stored, source)
-    start = max(0, at - _BEFORE)
-    end = at + _AFTER
+    shown = (mask(stored), mask(source)) if mask else (stored, source)
+    centre = at if shown == (stored, source) else min(at, _first_difference(*shown))
+    start = max(0, centre - _BEFORE)
+    end = centre + _AFTER
     stored_length, source_length = lengths or (len(stored), len(source))
     return Difference(
         field=field,
@@ -195,8 +212,8 @@ def difference(field: str, stored: str, source: str, *, lengths: tuple[int, int]
         line=stored.count("\n", 0, at) + 1,
         column=at - (stored.rfind("\n", 0, at) + 1) + 1,
         start=start,
-        stored=stored[start:end],
-        source=source[start:end],
+        stored=shown[0][start:end],
+        source=shown[1][start:end],
         stored_length=stored_length,
         source_length=source_length,
     )

@@ -21,6 +21,7 @@ class Scope(NamedTuple):
     """What to compare.
 
     Attributes:
+        store: the index.
         name: `turn`, `session`, `all` or `cited`.
         groups: sessions, those of one transcript together.
         total: how many groups there are.
@@ -29,6 +30,7 @@ class Scope(NamedTuple):
         forgotten: cited turns that the index no longer has.
     """
 
+    store: CheckingStore
     name: str
     groups: Iterable[list[CheckedSession]]
     total: int
@@ -46,13 +48,13 @@ def one(store: CheckingStore, session_id: str, turn: int | None) -> Scope:
     session = store.session(session_id, None if turn is None else frozenset({turn}))
     if session is None or (turn is not None and turn not in _numbers(store, session)):
         raise UsageError(f"Session {session_id} has no turn {turn}.", f"recall show {session_id} lists them.")
-    return Scope("session" if turn is None else "turn", [[session]], 1, every=True)
+    return Scope(store, "session" if turn is None else "turn", [[session]], 1, every=True)
 
 
 def whole(store: CheckingStore) -> Scope:
     """Every turn of the index."""
     groups = list(store.by_transcript())
-    return Scope("all", groups, len(groups))
+    return Scope(store, "all", groups, len(groups))
 
 
 def cited_turns(store: CheckingStore, since: str, days: int) -> Scope:
@@ -68,7 +70,7 @@ def cited_turns(store: CheckingStore, since: str, days: int) -> Scope:
             sessions.append(session._replace(wanted=wanted & present))
     sessions.sort(key=lambda s: (s.source_path, s.number))
     groups = [list(group) for _, group in groupby(sessions, key=lambda s: s.source_path)]
-    return Scope("cited", groups, len(groups), days=days, forgotten=forgotten)
+    return Scope(store, "cited", groups, len(groups), days=days, forgotten=forgotten)
 
 
 def _numbers(store: CheckingStore, session: CheckedSession) -> frozenset[int]:
@@ -103,7 +105,9 @@ def _checked(
     scope: Scope, verifier: Verifier, counts: Counter[str], progress: Callable[[Progress], None] | None
 ) -> Iterator[CheckedTurn]:
     for done, group in enumerate(scope.groups, 1):
-        for turn in verifier.check(group):
+        with scope.store.unchanging():
+            turns = list(verifier.check(group))
+        for turn in turns:
             counts[turn.verdict] += 1
             yield turn
         if progress:

@@ -25,6 +25,7 @@ from cocorecall.verification.comparison import (
     GONE,
     PREDECESSOR,
     Comparison,
+    Mask,
     calls_difference,
     checked,
     is_asked_for,
@@ -52,10 +53,12 @@ class Verifier:
     Args:
         store: the index.
         sources: where transcripts that were moved are looked for.
+        mask: what every excerpt goes through; None: shown as it is.
     """
 
-    def __init__(self, store: CheckingStore, sources: Sequence[Source]) -> None:
+    def __init__(self, store: CheckingStore, sources: Sequence[Source], *, mask: Mask | None = None) -> None:
         self.transcripts_read = 0
+        self._mask = mask
         self._store = store
         self._sources = sources
         self._formats = formats()
@@ -124,7 +127,7 @@ class Verifier:
         only_wanted: bool = False,
     ) -> _Reading:
         """Read a transcript once and compare the sessions in it, each by the id that it has there."""
-        named = [(native, Comparison(self._store, s)) for native, s in sessions]
+        named = [(native, Comparison(self._store, s, self._mask)) for native, s in sessions]
         comparisons = {c.session.session_id: c for _, c in named}
         damaged: dict[int, str] = {}
         self.transcripts_read += 1
