@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import apsw
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cocorecall import Recall
 from cocorecall.errors import RecallError
 from cocorecall.export.exporter import Exporter
 from cocorecall.index.exporting import ExportStore
@@ -271,3 +273,17 @@ def test_any_lines_behind_a_head_import_without_an_error(records: list[Any]) -> 
         except RecallError as error:  # pragma: no cover - the test's failure says which
             raise AssertionError(str(error)) from error
         assert not [s for s in skipped if "parser failed" in s.reason]
+
+
+def test_the_sample_project_comes_back_as_it_is(tmp_path: Path) -> None:
+    """Both agents' layouts, subagents and forks among them."""
+    sample, fresh = tmp_path / "demo", Project(tmp_path / "b")
+    shutil.copytree(Path(__file__).parents[2] / "examples" / "demo", sample)
+    with Recall.open(sample) as recall:
+        recall.import_sources()
+        report = recall.export(all=True, output=fresh.transcripts)
+    assert report.sessions > 10
+    before = Project.__new__(Project)
+    before.root = sample
+    statements = (SESSIONS, TURNS, CALLS, FOLDERS)
+    assert rows(imported(fresh), *statements) == rows(before, *statements)
