@@ -53,8 +53,10 @@ def test_a_search_loads_only_what_it_needs(indexed: Project, options: list[str])
 
 
 @pytest.mark.parametrize(
-    "args", [["--help"], ["--version"], ["import"], ["show", "one"], ["status"], ["sources"]]
-)
+    "args",
+    [["--help"], ["--version"], ["import"], ["show", "one"], ["status"], ["sources"], ["verify", "one"],
+     ["export", "one", "--output", "-"]],
+)  # fmt: skip
 def test_no_command_loads_what_only_a_terminal_needs(indexed: Project, args: list[str]) -> None:
     printed, loaded = run_listing(indexed, *args)
     assert printed

@@ -50,6 +50,8 @@ _KEYS = (
 def hit_document(hit: Hit) -> dict[str, Any]:
     """One result of a search's document."""
     out: dict[str, Any] = {key: getattr(hit, key) for key in _KEYS}
+    if hit.verified is not None:
+        out["verified"] = hit.verified
     if hit.explanation:
         out["explanation"] = {
             "factors": {f.name: round(f.value, 6) for f in hit.explanation.factors},

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from cocorecall.index.sessions import SessionStore
     from cocorecall.model import (
         CitedTurn,
+        ExportReport,
         FacetReport,
         FixReport,
         ForgetReport,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
         SourceReport,
         StatusReport,
         Timeline,
+        VerifyReport,
     )
 
 LOCK_SECONDS = 10.0
@@ -239,6 +241,7 @@ class Recall:
         stage: Sequence[str] = (),
         skip: int = 0,
         asking: str | None = None,
+        verify: bool = False,
     ) -> Results:
         """Find the turns that answer a query, best first, cited.
 
@@ -270,6 +273,7 @@ class Recall:
             stage: only pre-mortems of these stages.
             skip: leave out so many of the best hits: those that an answer before this one showed.
             asking: the session that asks, where the host tells it; else the environment may.
+            verify: read each hit's source again, and say in `verified` whether it holds the same text.
 
         Raises:
             UsageError: an ambiguous or unknown session, an unreadable date.
@@ -317,15 +321,65 @@ class Recall:
             reveal=reveal,
         )
         with self._plain_errors():
-            results = answer(request, reader, now=self._clock(), phase=read_phases(self._place).current)
+            now, phase_now = self._clock(), read_phases(self._place).current
+            results = answer(request, reader, now=now, phase=phase_now)
             if not results.hits and any(asked[key] for key in ("role", "agent", "phase", "tool")):
                 from cocorecall.search.narrow import unknown_values  # noqa: PLC0415 - only for an empty answer
 
                 request = request._replace(notes=(*request.notes, *unknown_values(asked, reader.facets)))
-                results = answer(request, reader, now=self._clock(), phase=read_phases(self._place).current)
+                results = answer(request, reader, now=now, phase=phase_now)
+            if verify:
+                results = self._verified(
+                    results,
+                    lambda room: answer(request._replace(budget=room), reader, now=now, phase=phase_now),
+                )
         if record and results.hits:
             self.record(results)
         return results
+
+    def _verified(self, results: Results, ask: Callable[[int], Results]) -> Results:
+        """The answer with `verified` in each hit, within its budget: the marks cost a few tokens.
+
+        Args:
+            results: the answer.
+            ask: gives the answer anew, within so many tokens.
+        """
+        from dataclasses import replace  # noqa: PLC0415
+
+        from cocorecall.search.render import render_plain  # noqa: PLC0415 - loaded by the search already
+        from cocorecall.search.tokens import estimate_tokens  # noqa: PLC0415 - likewise
+
+        budget = room = results.budget
+        held: dict[str, bool] = {}
+        while True:
+            held |= self._held([h for h in results.hits if h.turn_id not in held])
+            hits = tuple(replace(h, verified=held[h.turn_id]) for h in results.hits)
+            marked = replace(results, hits=hits, budget=budget)
+            marked = replace(marked, tokens=estimate_tokens(render_plain(marked)))
+            if budget is None or room is None or marked.tokens <= budget or not hits:
+                return marked
+            room = max(1, room - (marked.tokens - budget))
+            results = ask(room)
+
+    def _held(self, hits: Sequence[Hit]) -> dict[str, bool]:
+        """Whether the sources of hits hold their texts now, by turn id."""
+        from cocorecall.index.checking import CheckingStore  # noqa: PLC0415
+        from cocorecall.verification.verifier import Verifier  # noqa: PLC0415 - a search imports no parser
+
+        if self._connection is None:
+            return {}
+        store = CheckingStore(self._connection)
+        verifier = Verifier(store, ())
+        wanted: dict[str, set[int]] = {}
+        for hit in hits:
+            wanted.setdefault(hit.session_id, set()).add(hit.seq)
+        with store.unchanging():
+            held = {
+                s: verifier.holds(session)
+                for s, seqs in wanted.items()
+                if (session := store.session(s, frozenset(seqs)))
+            }
+        return {h.turn_id: h.seq in held.get(h.session_id, ()) for h in hits}
 
     @staticmethod
     def _resolve_facets(
@@ -728,7 +782,7 @@ class Recall:
         self._open_reader()
         store = self._store() if self._connection is not None else None
         with self._plain_errors():
-            return report_status(self._place, self._sources(), store)
+            return report_status(self._place, self._sources(), store, self._clock())
 
     def forget(self, session_id: str) -> ForgetReport:
         """Remove a session, and every trace of it, from the index; later imports do not bring it back.
@@ -796,6 +850,98 @@ class Recall:
             return
         finally:
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+
+    # --- verify --------------------------------------------------------------------------------------
+
+    def verify(
+        self,
+        target: str | None = None,
+        *,
+        all: bool = False,  # noqa: A002 - the option's name
+        cited: bool = False,
+        days: int = 30,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> VerifyReport:
+        """Compare turns with their sources, which are read again; nothing is written.
+
+        Args:
+            target: a turn's id, a session's, or a beginning of one.
+            all: every turn of the index, instead of a target.
+            cited: every turn that searches cited in the last `days` days, instead of a target.
+            days: how far back citations go.
+            progress: called after each transcript.
+
+        Raises:
+            UsageError: not exactly one of target, `all` and `cited`; no such session or turn.
+            IndexTooNewError, IndexDamagedError, BusyError, RecallError: as they say.
+        """
+        from cocorecall.index.checking import CheckingStore  # noqa: PLC0415
+        from cocorecall.verification.scope import cited_turns, one, report, whole  # noqa: PLC0415
+        from cocorecall.verification.verifier import Verifier  # noqa: PLC0415 - a search imports no parser
+
+        if (target is not None) + all + cited != 1:
+            raise UsageError("Say what to verify: a turn or a session, --all, or --cited.")
+        self._open_reader()
+        if self._connection is None:
+            raise UsageError("Nothing is indexed yet.", "Run `recall import` first.")
+        store = CheckingStore(self._connection)
+        with self._plain_errors():
+            if target is not None:
+                scope = one(store, *self._resolve_turn(target))
+            elif all:
+                scope = whole(store)
+            else:
+                scope = cited_turns(store, self._moment(f"{days}d"), days)
+            return report(scope, Verifier(store, self._sources()), progress)
+
+    # --- export --------------------------------------------------------------------------------------
+
+    def export(
+        self,
+        session_id: str | None = None,
+        *,
+        all: bool = False,  # noqa: A002 - the option's name
+        format: str = "jsonl",  # noqa: A002 - likewise
+        output: str | Path | None = None,
+        send: Callable[[str], object] | None = None,
+        force: bool = False,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> ExportReport:
+        """Write sessions out of the index; those whose source is gone, too.
+
+        Args:
+            session_id: an id, or an unambiguous prefix.
+            all: every session, a file each, instead of one.
+            format: `jsonl`, which an import reads back hash for hash; `markdown` or `html`, to read.
+            output: the file, or with `all` the folder; without it `<session id>.<suffix>` in the current
+                folder, or the folder `recall-export` there.
+            send: takes the text part by part, instead of files.
+            force: write over files that exist.
+            progress: called after each session.
+
+        Raises:
+            UsageError: not exactly one of a session and `all`; an unknown session or format; a file exists.
+            RecallError: a file or folder cannot be written.
+        """
+        from cocorecall.export.exporter import Exporter  # noqa: PLC0415
+        from cocorecall.index.exporting import ExportStore  # noqa: PLC0415
+
+        if (session_id is not None) + all != 1:
+            raise UsageError("Say what to export: a session, or --all.")
+        self._open_reader()
+        if self._connection is None:
+            raise UsageError("Nothing is indexed yet.", "Run `recall import` first.")
+        store = ExportStore(self._connection)
+        wanted = self._resolve(session_id) if session_id is not None else None
+        with self._plain_errors():
+            exporter = Exporter(store, format, progress=progress)
+            target = None if output is None else Path(output).expanduser()
+            ids = [wanted] if wanted is not None else store.session_ids()
+            if send:
+                return exporter.to_stream(ids, send)
+            if wanted is not None:
+                return exporter.to_file(wanted, target, force=force)
+            return exporter.to_folder(ids, target, force=force)
 
     # --- what all of them use ------------------------------------------------------------------------
 

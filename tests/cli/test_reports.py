@@ -8,8 +8,8 @@ import pytest
 
 from cocorecall.cli.import_command import summary
 from cocorecall.cli.output import counted, cut, cut_path, shortened, size
-from cocorecall.cli.status_command import rows
-from cocorecall.model import ImportReport, SkippedInput, StatusReport
+from cocorecall.cli.status_command import retention, rows
+from cocorecall.model import ImportReport, RetentionReport, SkippedInput, StatusReport
 
 STATUS = StatusReport(
     project="/work/shop",
@@ -93,3 +93,14 @@ def test_titles_and_paths_keep_what_tells_most() -> None:
     assert cut("a  title\nof two lines", 30) == "a title of two lines"
     assert cut("a title that is too long", 10) == "a title t…"
     assert cut_path("/a/very/long/folder/file.jsonl", 12) == "…/file.jsonl"
+
+
+def test_status_names_what_agents_delete_and_have_deleted() -> None:
+    told = retention(RetentionReport("claude", 30, None, 5, ("a", "b", "c"), 1, ("d",)))
+    assert told == (
+        "claude deletes after 30 days (its default); due within 7 days: 5 sessions (a, b, c, …);"
+        " the index keeps them; source gone: 1 session (d)"
+    )
+    assert retention(RetentionReport("cortex", None, None, 0, (), 2, ("e", "f"))) == (
+        "cortex; source gone: 2 sessions (e, f)"
+    )

@@ -78,7 +78,7 @@ def test_where_agents_keep_their_transcripts(tmp_path: Path) -> None:
 
 
 def test_adding_a_format_is_adding_a_module() -> None:
-    assert [f.agent for f in formats()] == ["claude", "cortex", "reference"]
+    assert [f.agent for f in formats()] == ["claude", "cortex", "export", "reference"]
 
 
 @posix_only

@@ -27,6 +27,8 @@ COMMANDS = {
     "forget": ("cocorecall.cli.forget_command", "Remove a session from the index for good."),
     "mcp": ("cocorecall.cli.mcp_command", "Serve an agent over MCP, on standard input and output."),
     "secrets": ("cocorecall.cli.secrets_command", "Say where the index holds secrets; never their values."),
+    "verify": ("cocorecall.cli.verify_command", "Compare what is indexed with what the sources say."),
+    "export": ("cocorecall.cli.export_command", "Write sessions out, to keep, to read, or to import."),
     "completion": (
         "cocorecall.cli.completion_command",
         "Print the script that completes recall in your shell.",

@@ -46,6 +46,7 @@ _FILTERS = (
 @click.option("--entity", multiple=True, metavar="[TYPE:]NAME", help="Turns that mention this.")
 @click.option("--metric", multiple=True, metavar="NAME", help="Turns that state a value of this metric.")
 @click.option("--stage", multiple=True, metavar="ID", help="Pre-mortems of this stage.")
+@click.option("--verify", is_flag=True, help="Say of each hit whether its source still holds it.")
 @common_options
 @pass_settings
 def command(settings: Settings, /, words: tuple[str, ...], **options: Any) -> None:

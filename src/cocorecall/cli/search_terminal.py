@@ -78,6 +78,8 @@ def _warnings(hit: Hit) -> Iterator[str]:
     """What a reader should know before relying on the turn."""
     if hit.missed and hit.match:
         yield f"without: {one_line(', '.join(hit.missed))}"
+    if hit.verified is False:
+        yield f"not verified: recall verify {one_line(hit.turn_id)}"
     if not hit.in_source:
         yield "no longer in its transcript"
     if hit.echo:
@@ -89,6 +91,8 @@ def _warnings(hit: Hit) -> Iterator[str]:
 def _source(hit: Hit, room: int) -> Text:
     line = f":{hit.source_line}" if hit.source_line else ""
     state = "source ok  " if hit.source_exists else "SOURCE GONE  "
+    if hit.verified:
+        state = "verified  "
     place = cut_path(hit.source_path, max(20, room - len(state) - len(line))) + line
     return Text.assemble((state, "dim" if hit.source_exists else "bold red"), (place, "dim"))
 

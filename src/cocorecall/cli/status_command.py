@@ -12,13 +12,14 @@ from cocorecall.cli.output import (
     counted,
     day_and_minute,
     home_shortened,
+    one_line,
     print_json,
     print_table,
     print_text,
     size,
     wrapped,
 )
-from cocorecall.model import StatusReport
+from cocorecall.model import RetentionReport, StatusReport
 
 _SHOWN_FILES = 8
 
@@ -55,6 +56,7 @@ def rows(report: StatusReport) -> list[tuple[str, str]]:
         ("Source gone", f"{counted(report.sessions_gone, 'session')}, kept"),
         ("Left source", f"{counted(report.turns_not_in_source, 'turn')}, kept"),
         ("Citations", f"{report.citations:,} recorded"),
+        *(("Retention", retention(r)) for r in report.retention),
     ]
     if report.turns:
         out.append(("Secrets", _secrets(report)))
@@ -71,6 +73,26 @@ def _secrets(report: StatusReport) -> str:
     kinds = ", ".join(f"{kind} {n:,}" for kind, n in report.secrets.items()) or "none"
     old = ", before the last import" if (report.last_import or "") > (report.secrets_counted or "") else ""
     return f"{kinds} (counted {_when(report.secrets_counted)}{old})"
+
+
+def retention(report: RetentionReport) -> str:
+    """What an agent deletes, has deleted, and will delete soon."""
+    if report.days is None:
+        said = report.agent
+    else:
+        where = home_shortened(report.setting) if report.setting else "its default"
+        said = f"{report.agent} deletes after {counted(report.days, 'day')} ({where})"
+    parts = [said]
+    if report.due:
+        parts.append(f"due within 7 days: {_named(report.due, report.due_sessions)}; the index keeps them")
+    if report.gone:
+        parts.append(f"source gone: {_named(report.gone, report.gone_sessions)}")
+    return "; ".join(parts)
+
+
+def _named(n: int, session_ids: tuple[str, ...]) -> str:
+    more = ", …" if n > len(session_ids) else ""
+    return f"{counted(n, 'session')} ({', '.join(map(one_line, session_ids))}{more})"
 
 
 def _when(time: str | None) -> str:

@@ -391,8 +391,10 @@ class _RunningSession:
         index = self._importer.writer
         twins = index.sessions_of(self.head.id, self.head.agent)
         mine = next((t for t in twins if t.path == self.path), None)
-        # a transcript that was renamed or moved is still its session
+        # a transcript that was renamed or moved is still its session; an export gives way to the agent's own
         mine = mine or next((t for t in twins if not self._importer.is_live(t.path)), None)
+        if mine is None and not self.head.exported:
+            mine = next((t for t in twins if index.is_export(t.path)), None)
         self.is_new = mine is None
         if mine:
             session_id, number = mine.session_id, mine.number
@@ -400,7 +402,12 @@ class _RunningSession:
             session_id, number = index.free_id(self.head.id), index.next_number()
             index.create_session(session_id, number, self.head, self.path)
         known = [] if self.is_new else index.known_turns(number)
-        others = {k: v for t in twins if t is not mine for k, v in index.turns_by_native_id(t.number).items()}
+        others = {
+            k: v
+            for t in twins
+            if t is not mine
+            for k, v in index.turns_by_native_id(t.number, by_place=self.head.exported).items()
+        }
         return SessionWriter(index, session_id, number, known=known, twins=others)
 
     def finish(self, now: str, phases: PhaseHistory, *, complete: bool) -> Tally | None:

@@ -195,6 +195,15 @@ class SessionStore:
             source_paths=dict(self._all("SELECT source_path, count(*) FROM sessions GROUP BY source_path")),
         )
 
+    def transcripts_of(self, agent: str | None = None) -> list[tuple[str, str, str]]:
+        """(session id, agent, path of its transcript) of every session, the newest first."""
+        rows = self._all(
+            "SELECT id, agent, source_path FROM sessions WHERE ?1 IS NULL OR agent = ?1"
+            " ORDER BY end_time DESC, id",
+            (agent,),
+        )
+        return [(str(s), str(a), str(p)) for s, a, p in rows]
+
     def _count(self, table: str) -> int:
         return int(self._all(f"SELECT count(*) FROM {table}")[0][0])
 

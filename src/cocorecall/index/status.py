@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 import sys
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 
 from cocorecall.evidence import evidence_files
 from cocorecall.index.importer import signature_of
 from cocorecall.index.schema import SCHEMA_VERSION
 from cocorecall.index.sessions import IndexState, SessionStore
-from cocorecall.model import SkippedInput, StatusReport
+from cocorecall.model import RetentionReport, SkippedInput, StatusReport
 from cocorecall.project import Place, Source, read_phases
 from cocorecall.sources import formats
 from cocorecall.sources.discovery import Unreadable, walk
+from cocorecall.sources.retention import Retention, retentions
 
 
-def report_status(place: Place, sources: Sequence[Source], store: SessionStore | None) -> StatusReport:
+def report_status(
+    place: Place, sources: Sequence[Source], store: SessionStore | None, now: datetime
+) -> StatusReport:
     """Look at the index, if there is one, and at what lies in the sources."""
     state = store.state() if store else None
     lying, unreadable = _scan(sources, place.root)
@@ -52,9 +57,60 @@ def report_status(place: Place, sources: Sequence[Source], store: SessionStore |
         citations=state.citations if state else 0,
         phase=read_phases(place).current,
         problems=problems,
+        retention=_retention(store, now) if store else (),
         secrets=counted["kinds"] if counted else None,
         secrets_counted=counted["ts"] if counted else None,
     )
+
+
+DUE_DAYS = 7
+"""How long before an agent deletes a transcript its session is named."""
+_NAMED = 3
+
+
+def _retention(store: SessionStore, now: datetime) -> tuple[RetentionReport, ...]:
+    """What agents have deleted of their transcripts, and will delete soon."""
+    limits = {limit.agent: limit for limit in retentions()}
+    gone: dict[str, list[str]] = {}
+    due: dict[str, list[tuple[float, str]]] = {}
+    states: dict[str, float | None] = {}
+    for session_id, agent, path in store.transcripts_of():
+        if path not in states:
+            states[path] = _last_change(path)
+        changed, limit = states[path], limits.get(agent)
+        if changed is None:
+            gone.setdefault(agent, []).append(session_id)
+        elif limit and any(path.startswith(f"{root}{os.sep}") for root in limit.roots):
+            left = limit.days - (now.timestamp() - changed) / 86_400
+            if left <= DUE_DAYS:
+                due.setdefault(agent, []).append((left, session_id))
+    known = {agent: limit for agent, limit in limits.items() if store.transcripts_of(agent)}
+    return tuple(
+        _agent_retention(agent, known.get(agent), sorted(due.get(agent, [])), gone.get(agent, []))
+        for agent in sorted({*known, *gone})
+    )
+
+
+def _agent_retention(
+    agent: str, limit: Retention | None, due: list[tuple[float, str]], gone: list[str]
+) -> RetentionReport:
+    return RetentionReport(
+        agent=agent,
+        days=limit.days if limit else None,
+        setting=limit.setting if limit else None,
+        due=len(due),
+        due_sessions=tuple(session_id for _, session_id in due[:_NAMED]),
+        gone=len(gone),
+        gone_sessions=tuple(gone[:_NAMED]),
+    )
+
+
+def _last_change(path: str) -> float | None:
+    """When a file was last written, in seconds since the epoch; None where it is not there."""
+    try:
+        return os.stat(path).st_mtime  # noqa: PTH116 - thousands of paths, as text
+    except (OSError, ValueError):
+        return None
 
 
 def _scan(sources: Sequence[Source], root: Path | None) -> tuple[dict[str, str], list[SkippedInput]]:

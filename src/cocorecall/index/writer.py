@@ -35,6 +35,7 @@ class Known:
     content_key: bytes
     in_source: bool
     seen: bool = False
+    line: int | None = None
 
 
 @dataclass(slots=True)
@@ -214,7 +215,8 @@ class SessionWriter:
         out: list[int | None] = []
         for prepared in pending:
             docs = [owned[k] for k in prepared.keys if k in owned and owned[k] >> SEQ_BITS != self.number]
-            out.append(docs[0] if docs else self._twins.get(prepared.turn.native_id or ""))
+            name = prepared.turn.native_id or place_name(prepared.position)
+            out.append(docs[0] if docs else self._twins.get(name))
         return out
 
     def _is_copy(self, prepared: Prepared, owner: int | None) -> bool:
@@ -249,6 +251,8 @@ class SessionWriter:
         elif not known.in_source:
             self.tally.changed += 1
             self._index.mark_present(self._base | known.seq)
+        if known.line != prepared.turn.line:
+            self._index.mark_line(self._base | known.seq, prepared.turn.line)
 
     def _pair_results(self, placed: list[tuple[int, Prepared]]) -> None:
         """Give calls the status and the turn of their results."""
@@ -263,6 +267,15 @@ class SessionWriter:
                     result_id = turn_id(self.session_id, seq)
                     rows.append((result.status, result.duration_ms, result_id, *made_by))
         self._index.pair_results(rows)
+
+
+EXPORT = "export"
+"""The format of exports, as the index names it (`sources.export`)."""
+
+
+def place_name(seq: int) -> str:
+    """What stands for the native id of a turn that has none, where its number is sure: no agent's id holds NUL."""
+    return f"\0{seq}"
 
 
 _Row = tuple[Any, ...]
@@ -327,10 +340,10 @@ class IndexWriter:
     def known_turns(self, number: int) -> list[Known]:
         """The indexed turns of a session, in order."""
         rows = self.connection.execute(
-            "SELECT seq, native_id, text_hash, content_key, in_source FROM turns WHERE doc BETWEEN ? AND ?",
+            "SELECT seq, native_id, text_hash, content_key, in_source, source_line FROM turns WHERE doc BETWEEN ? AND ?",
             doc_range(number),
         )
-        return [Known(s, n, h, k, bool(i)) for s, n, h, k, i in rows]
+        return [Known(s, n, h, k, bool(i), line=line) for s, n, h, k, i, line in rows]
 
     def next_number(self) -> int:
         """A number for a new session, above all others."""
@@ -353,13 +366,18 @@ class IndexWriter:
             candidate = f"{native_id}~{n}"
         return candidate
 
-    def turns_by_native_id(self, number: int) -> dict[str, int]:
-        """`doc` by native id, for a session's turns that have one."""
+    def turns_by_native_id(self, number: int, *, by_place: bool = False) -> dict[str, int]:
+        """`doc` by native id, for a session's turns that have one; `by_place`, the others by `place_name`."""
         rows = self.connection.execute(
-            "SELECT native_id, doc FROM turns WHERE doc BETWEEN ? AND ? AND native_id IS NOT NULL",
-            doc_range(number),
+            "SELECT native_id, doc FROM turns WHERE doc BETWEEN ? AND ? AND (native_id IS NOT NULL OR ?)",
+            (*doc_range(number), by_place),
         )
-        return dict(rows)
+        return {native or place_name(doc & MAX_SEQ): doc for native, doc in rows}
+
+    def is_export(self, path: str) -> bool:
+        """Whether a transcript is an export of CocoRecall, which stands in for the agent's own."""
+        row = self.connection.execute("SELECT agent FROM transcripts WHERE path = ?", (path,)).fetchone()
+        return row is not None and row[0] == EXPORT
 
     def drop_empty_session(self, session_id: str) -> None:
         """Take back a session that turned out to hold nothing of its own."""
@@ -430,6 +448,10 @@ class IndexWriter:
     def mark_present(self, doc: int) -> None:
         """Note a turn that has come back into its transcript."""
         self.connection.execute("UPDATE turns SET in_source = 1 WHERE doc = ?", (doc,))
+
+    def mark_line(self, doc: int, line: int | None) -> None:
+        """Note where in its transcript a turn stands now, so that its citation leads there."""
+        self.connection.execute("UPDATE turns SET source_line = ? WHERE doc = ?", (line, doc))
 
     def owners(self, keys: list[int]) -> dict[int, int]:
         """`doc` of the turn that holds each record, for the records that are known."""

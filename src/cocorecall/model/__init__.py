@@ -56,6 +56,9 @@ if TYPE_CHECKING:
         Progress as Progress,
     )
     from cocorecall.model.reports import (
+        RetentionReport as RetentionReport,
+    )
+    from cocorecall.model.reports import (
         SecretPlace as SecretPlace,
     )
     from cocorecall.model.reports import (
@@ -154,12 +157,31 @@ if TYPE_CHECKING:
     from cocorecall.model.transcript import (
         UnknownRecord as UnknownRecord,
     )
+    from cocorecall.model.verification import (
+        CheckedTurn as CheckedTurn,
+    )
+    from cocorecall.model.verification import (
+        Difference as Difference,
+    )
+    from cocorecall.model.verification import (
+        ExportedFile as ExportedFile,
+    )
+    from cocorecall.model.verification import (
+        ExportReport as ExportReport,
+    )
+    from cocorecall.model.verification import (
+        Verdict as Verdict,
+    )
+    from cocorecall.model.verification import (
+        VerifyReport as VerifyReport,
+    )
 
 _MODULES = {
     "transcript": "Entity EvaluationResult Event Facet FunctionTouch KeyDecision MAX_TEXT OutcomeContract SessionHead Skipped StrategyUse TimeSource ToolCall ToolResult Turn TurnKind UnknownRecord",
     "evidence": "CitedTurn FacetKind FacetReport FacetValue FixReport PreMortemReport PreMortemView Repair Timeline TimelineEvent",
     "results": "Explanation Factor Hit Results Secret Span TermScore WordReport",
-    "reports": "CallView ForgetReport ImportReport Progress SecretPlace SecretReport SessionInfo SessionView SkippedInput SourceReport StatusReport TurnView",
+    "reports": "CallView ForgetReport ImportReport Progress RetentionReport SecretPlace SecretReport SessionInfo SessionView SkippedInput SourceReport StatusReport TurnView",
+    "verification": "CheckedTurn Difference ExportReport ExportedFile Verdict VerifyReport",
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 

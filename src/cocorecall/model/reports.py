@@ -199,6 +199,29 @@ class SourceReport:
 
 
 @dataclass(frozen=True, slots=True)
+class RetentionReport:
+    """What an agent deletes of its own transcripts; the index keeps their turns.
+
+    Attributes:
+        agent: the agent.
+        days: how long it keeps a transcript after its last change; None where no limit is known.
+        setting: the file that sets this; None where it is the agent's default.
+        due: sessions whose transcript it will delete within seven days.
+        due_sessions: ids of the first of them, the nearest first.
+        gone: sessions whose transcript is no longer there.
+        gone_sessions: ids of the last of them, the newest first.
+    """
+
+    agent: str
+    days: int | None
+    setting: str | None
+    due: int
+    due_sessions: tuple[str, ...]
+    gone: int
+    gone_sessions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class StatusReport:
     """The state of an index.
 
@@ -219,6 +242,7 @@ class StatusReport:
         secrets: credentials by kind, as the last look through the whole index (`Recall.secrets`) counted
             them; None before the first.
         secrets_counted: when that was.
+        retention: agents that delete transcripts, or whose transcripts are gone.
     """
 
     project: str | None
@@ -243,6 +267,7 @@ class StatusReport:
     problems: tuple[str, ...] = ()
     secrets: Mapping[str, int] | None = None
     secrets_counted: str | None = None
+    retention: tuple[RetentionReport, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

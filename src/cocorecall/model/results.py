@@ -72,6 +72,7 @@ class Hit:
         timestamp: ISO 8601 UTC; never None for an indexed turn.
         masked: what the markers in `text` stand for, in order; offsets into the field's stored text, as
             those of `spans` and `highlights`.
+        verified: whether its source holds the same text now; None where that was not asked.
     """
 
     rank: int
@@ -108,6 +109,7 @@ class Hit:
     echo: bool = False
     explanation: Explanation | None = None
     masked: tuple[Secret, ...] = ()
+    verified: bool | None = None
 
     @property
     def secrets(self) -> int:

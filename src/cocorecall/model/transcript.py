@@ -113,6 +113,8 @@ class SessionHead:
         phase_context: the CocoPlus phase, where the transcript itself says.
         entity_tags: names attached to the session by the transcript.
         summary: the session's summary, where the transcript carries one.
+        exported: the transcript is an export of CocoRecall: it stands in for the agent's own, and gives way
+            to it.
     """
 
     id: str
@@ -127,6 +129,7 @@ class SessionHead:
     phase_context: str | None = None
     entity_tags: tuple[str, ...] = ()
     summary: str | None = None
+    exported: bool = False
 
 
 @dataclass(frozen=True, slots=True)

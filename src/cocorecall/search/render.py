@@ -93,6 +93,8 @@ def citation_line(hit: Hit) -> str:
     name = hit.suggested_follow_up.removeprefix(_FOLLOW_UP_START).split("`")[0]
     source = "source ok" if hit.source_exists else "SOURCE GONE"
     marks = [source]
+    if hit.verified is not None:
+        marks.append("verified" if hit.verified else "NOT VERIFIED")
     if not hit.in_source:
         marks.append("no longer in source")
     if hit.field in ("calls", "tags", "context"):

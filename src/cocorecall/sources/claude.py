@@ -108,6 +108,21 @@ class ClaudeFormat:
         """Yield the transcript's session, and one for each subagent inside it."""
         return with_times(_parse(transcript), transcript.mtime)
 
+    def turns_at(self, transcript: Transcript, line: int) -> Iterator[Turn]:
+        """Yield the turns that begin at a line: a message's records up to where the next one begins."""
+        session = _Session(SessionHead("", AGENT))
+        chain: tuple[Any, Any] | None = None
+        for item in read_lines(transcript.path, line):
+            if isinstance(item, Skipped):
+                continue
+            of = (item.record.get("isSidechain"), item.record.get("agentId"))
+            chain = chain or of
+            if of == chain:  # records of a subagent may stand between
+                yield from (event for event in session.take(item) if isinstance(event, Turn))
+                if not session.is_open_since(line):
+                    break
+        yield from (event for event in session.finish() if isinstance(event, Turn))
+
 
 FORMAT = ClaudeFormat()
 
@@ -246,6 +261,10 @@ class _Session:
             self._rename(noise.read_blocks(read_content(record.get("content")).texts))
         elif kind not in _IGNORED:
             yield UnknownRecord(type_name(kind))
+
+    def is_open_since(self, line: int) -> bool:
+        """Whether the message that begins at a line may go on."""
+        return self._open is not None and self._open.line == line
 
     def finish(self) -> Iterator[Event]:
         """The turns still held, and the session's head with all that was learnt."""

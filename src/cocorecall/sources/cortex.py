@@ -100,6 +100,14 @@ class CortexFormat:
         """Yield the session of a history with its sidecar, or of a sidecar that holds its history."""
         return with_times(_parse(transcript), transcript.mtime)
 
+    def turns_at(self, transcript: Transcript, line: int) -> Iterator[Turn]:
+        """Yield the turns of one row of a history."""
+        session = _Session(SessionHead("", AGENT))
+        for item in read_lines(transcript.path, line):
+            if not isinstance(item, Skipped):
+                yield from (e for e in session.take(item.record, item.number) if isinstance(e, Turn))
+            break
+
 
 FORMAT = CortexFormat()
 

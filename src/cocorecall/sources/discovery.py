@@ -48,6 +48,25 @@ def walk(root: Path, formats: Sequence[TranscriptFormat]) -> Iterator[Transcript
         yield from _group(found.files, formats)
 
 
+def lying_in(folder: Path, formats: Sequence[TranscriptFormat]) -> dict[str, Transcript]:
+    """The transcripts that lie in one folder itself, by location; none where it cannot be looked at."""
+    try:
+        files = _scan(str(folder), os.path.realpath(folder)).files
+    except OSError:
+        return {}
+    return {t.location: t for t in _group(files, formats)}
+
+
+def lone(path: Path) -> Transcript:
+    """A transcript of one file, without companions.
+
+    Raises:
+        OSError: it cannot be looked at.
+    """
+    stat = path.stat()
+    return Transcript((FileStat(str(path), stat.st_size, stat.st_mtime_ns),))
+
+
 @dataclass(slots=True)
 class _Folder:
     """What lies in one folder: folders to go on with, files that may be transcripts, what was left out."""

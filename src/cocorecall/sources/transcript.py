@@ -10,11 +10,11 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Protocol
+from typing import Any, BinaryIO, NamedTuple, Protocol, runtime_checkable
 
 import orjson
 
-from cocorecall.model import Event, Skipped
+from cocorecall.model import Event, Skipped, Turn
 
 MAX_LINE = 64 << 20
 """Bytes of the longest line (or single-document file) that is parsed; a longer one is a counted skip."""
@@ -101,6 +101,17 @@ class TranscriptFormat(Protocol):
         """
 
 
+@runtime_checkable
+class ReadsLines(Protocol):
+    """What a format's `FORMAT` offers besides, where a turn can be read again without its whole file."""
+
+    def turns_at(self, transcript: Transcript, line: int) -> Iterator[Turn]:
+        """Yield the turns that begin at a line, from the records that make them, and maybe some behind them.
+
+        Their times, order and numbers mean nothing; their texts are as `parse` yields them.
+        """
+
+
 class Line(NamedTuple):
     """One JSON object of a JSON-lines file.
 
@@ -122,8 +133,8 @@ class Place(NamedTuple):
     offset: int
 
 
-def read_lines(path: Path) -> Iterator[Line | Skipped]:
-    """Yield the JSON objects of a JSON-lines file, lazily: memory follows the longest line.
+def read_lines(path: Path, first: int = 1) -> Iterator[Line | Skipped]:
+    """Yield the JSON objects of a JSON-lines file from line `first` on, lazily: memory follows the longest line.
 
     A byte-order mark, CRLF ends, blank lines and NUL bytes around a record change nothing. A line that is
     not a JSON object (damaged, NUL bytes alone, too long, a bare string) is a `Skipped`. A last line without
@@ -132,8 +143,10 @@ def read_lines(path: Path) -> Iterator[Line | Skipped]:
     """
     with path.open("rb") as file:
         left = file.seek(0, 2)
-        file.seek(0)
-        number = offset = 0
+        offset = _offset_of(file, first)
+        file.seek(offset)
+        left -= offset
+        number = first - 1
         while left > 0:
             raw = file.readline(min(left, MAX_LINE + 1))
             if not raw:
@@ -149,6 +162,26 @@ def read_lines(path: Path) -> Iterator[Line | Skipped]:
             item = _read_line(raw.removeprefix(_BOM) if number == 1 else raw, number, start)
             if item is not None:
                 yield item
+
+
+def _offset_of(file: BinaryIO, number: int) -> int:
+    """Where a line begins, in bytes; the end of the file where there are fewer."""
+    file.seek(0)
+    offset, wanted = 0, number - 1
+    while wanted > 0:
+        chunk = file.read(1 << 20)
+        if not chunk:
+            return offset
+        ends = chunk.count(b"\n")
+        if ends < wanted:
+            wanted -= ends
+            offset += len(chunk)
+            continue
+        at = -1
+        for _ in range(wanted):
+            at = chunk.index(b"\n", at + 1)
+        return offset + at + 1
+    return offset
 
 
 def _read_line(raw: bytes, number: int, offset: int) -> Line | Skipped | None:

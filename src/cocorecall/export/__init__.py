@@ -1,0 +1,1 @@
+"""Writing sessions out: JSON lines that can be imported again, Markdown and HTML to read."""

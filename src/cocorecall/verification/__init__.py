@@ -1,0 +1,1 @@
+"""Comparing what is indexed with what the transcripts say now."""
