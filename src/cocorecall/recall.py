@@ -860,6 +860,7 @@ class Recall:
         all: bool = False,  # noqa: A002 - the option's name
         cited: bool = False,
         days: int = 30,
+        reveal: bool = False,
         progress: Callable[[Progress], None] | None = None,
     ) -> VerifyReport:
         """Compare turns with their sources, which are read again; nothing is written.
@@ -869,6 +870,7 @@ class Recall:
             all: every turn of the index, instead of a target.
             cited: every turn that searches cited in the last `days` days, instead of a target.
             days: how far back citations go.
+            reveal: show secrets in what differs as they are.
             progress: called after each transcript.
 
         Raises:
@@ -876,6 +878,7 @@ class Recall:
             IndexTooNewError, IndexDamagedError, BusyError, RecallError: as they say.
         """
         from cocorecall.index.checking import CheckingStore  # noqa: PLC0415
+        from cocorecall.search.masking import shown  # noqa: PLC0415
         from cocorecall.verification.scope import cited_turns, one, report, whole  # noqa: PLC0415
         from cocorecall.verification.verifier import Verifier  # noqa: PLC0415 - a search imports no parser
 
@@ -892,7 +895,8 @@ class Recall:
                 scope = whole(store)
             else:
                 scope = cited_turns(store, self._moment(f"{days}d"), days)
-            return report(scope, Verifier(store, self._sources()), progress)
+            verifier = Verifier(store, self._sources(), mask=None if reveal else shown)
+            return report(scope, verifier, progress)
 
     # --- export --------------------------------------------------------------------------------------
 
@@ -905,6 +909,7 @@ class Recall:
         output: str | Path | None = None,
         send: Callable[[str], object] | None = None,
         force: bool = False,
+        reveal: bool = False,
         progress: Callable[[Progress], None] | None = None,
     ) -> ExportReport:
         """Write sessions out of the index; those whose source is gone, too.
@@ -917,6 +922,7 @@ class Recall:
                 folder, or the folder `recall-export` there.
             send: takes the text part by part, instead of files.
             force: write over files that exist.
+            reveal: write secrets as they are; a turn whose secrets are masked cannot be imported again.
             progress: called after each session.
 
         Raises:
@@ -925,6 +931,7 @@ class Recall:
         """
         from cocorecall.export.exporter import Exporter  # noqa: PLC0415
         from cocorecall.index.exporting import ExportStore  # noqa: PLC0415
+        from cocorecall.search.masking import shown  # noqa: PLC0415
 
         if (session_id is not None) + all != 1:
             raise UsageError("Say what to export: a session, or --all.")
@@ -934,7 +941,7 @@ class Recall:
         store = ExportStore(self._connection)
         wanted = self._resolve(session_id) if session_id is not None else None
         with self._plain_errors():
-            exporter = Exporter(store, format, progress=progress)
+            exporter = Exporter(store, format, mask=None if reveal else shown, progress=progress)
             target = None if output is None else Path(output).expanduser()
             ids = [wanted] if wanted is not None else store.session_ids()
             if send:

@@ -215,3 +215,13 @@ def test_no_text_in_any_file_stops_an_import(
         assert not [s for s in report.skipped if "parser failed" in s.reason]
         again = recall.import_sources()
         assert (again.turns_new, again.turns_changed, again.turns_gone) == (0, 0, 0)
+
+
+def test_evidence_is_verified_against_its_file(project: Project) -> None:
+    path = write(project, ".cocoplus/session/PROGRESS.md", PREMORTEM)
+    read(project, "import")
+    assert read(project, "verify", "--all")["counts"]["verified"] == 1
+    path.write_text(PREMORTEM.replace("wrong amount", "right amount"), encoding="utf-8")
+    process = recall_process(project.root, "verify", ".cocoplus/session/PROGRESS.md", "--json")
+    assert process.returncode == 1
+    assert json.loads(process.stdout)["counts"]["changed"] == 1

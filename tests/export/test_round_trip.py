@@ -22,7 +22,7 @@ from transcripts import write_lines
 CLAUDE = "0b6f6d3e-8a1b-4c55-9d52-3b0a35b1f0aa"
 
 TURNS = (
-    "SELECT id, session_id, speaker_role, seq, summary, text_hash, tags, timestamp, time_source, zoned, kind, echo,"
+    "SELECT id, session_id, speaker_role, seq, summary, text_hash, said_tags, timestamp, time_source, zoned, kind, echo,"
     " native_id, chars, text_length, content_key, text, thinking FROM turns ORDER BY id"
 )
 CALLS = (
@@ -30,7 +30,7 @@ CALLS = (
     " ORDER BY turn_id, position"
 )
 SESSIONS = (
-    "SELECT id, native_id, agent, start_time, end_time, phase_context, entity_tags, title, summary, cwd, git_branch,"
+    "SELECT id, native_id, agent, start_time, end_time, phase_context, said_entity_tags, title, summary, cwd, git_branch,"
     " parent_id, session_type, turn_count, chars FROM sessions ORDER BY id"
 )
 FOLDERS = "SELECT session_id, cwd FROM folders ORDER BY session_id, cwd"
@@ -141,7 +141,7 @@ def test_a_turn_that_its_transcript_dropped_is_exported_too(tmp_path: Path) -> N
     project, fresh = claude_project(tmp_path / "a"), Project(tmp_path / "b")
     write_lines(project.transcripts / f"{CLAUDE}.jsonl", conversation()[3:])
     with imported(project).open() as recall:
-        report = recall.export(all=True, output=fresh.transcripts)
+        report = recall.export(all=True, output=fresh.transcripts, reveal=True)
     assert report.files[0].not_in_source == 3
     lines = [
         json.loads(line)
@@ -281,7 +281,7 @@ def test_the_sample_project_comes_back_as_it_is(tmp_path: Path) -> None:
     shutil.copytree(Path(__file__).parents[2] / "examples" / "demo", sample)
     with Recall.open(sample) as recall:
         recall.import_sources()
-        report = recall.export(all=True, output=fresh.transcripts)
+        report = recall.export(all=True, output=fresh.transcripts, reveal=True)
     assert report.sessions > 10
     before = Project.__new__(Project)
     before.root = sample

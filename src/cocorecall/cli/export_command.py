@@ -20,11 +20,19 @@ from cocorecall.model import ExportReport, Progress
     help="jsonl can be imported again; the others are to read.",
 )  # fmt: skip
 @click.option("--output", metavar="PATH", help="The file, or with --all the folder; - prints.")
+@click.option("--reveal", is_flag=True, help="Write secrets as they are; masked turns cannot be imported.")
 @click.option("--force", is_flag=True, help="Write over files that exist.")
 @common_options
 @pass_settings
 def command(
-    settings: Settings, session_id: str | None, *, every: bool, form: str, output: str | None, force: bool
+    settings: Settings,
+    session_id: str | None,
+    *,
+    every: bool,
+    form: str,
+    output: str | None,
+    reveal: bool,
+    force: bool,
 ) -> None:
     """Write sessions out, to keep, to read, or to import elsewhere.
 
@@ -42,7 +50,7 @@ def command(
         try:
             report = recall.export(
                 session_id, all=every, format=form, output=None if prints else output,
-                send=sys.stdout.write if prints else None, force=force,
+                send=sys.stdout.write if prints else None, force=force, reveal=reveal,
                 progress=_show_progress if watched else None,
             )  # fmt: skip
         finally:

@@ -6,8 +6,8 @@ which every session's turns are read. All of the files are optional, and owned b
 
 from __future__ import annotations
 
-from cocorecall.evidence.files import AGENT, evidence_files
+from cocorecall.evidence.files import AGENT, evidence_files, project_of
 from cocorecall.evidence.sessions import EvidenceFormat
 from cocorecall.evidence.vocabulary import Vocabulary, read_vocabulary
 
-__all__ = ["AGENT", "EvidenceFormat", "Vocabulary", "evidence_files", "read_vocabulary"]
+__all__ = ["AGENT", "EvidenceFormat", "Vocabulary", "evidence_files", "project_of", "read_vocabulary"]

@@ -49,6 +49,11 @@ def evidence_files(root: Path) -> Iterator[Transcript | Unreadable]:
             yield from _transcript(root, top, [relative, *(other for other in group if other != relative)])
 
 
+def project_of(path: Path) -> Path | None:
+    """The project that a file of evidence belongs to: the nearest folder above it that has a `.cocoplus/`."""
+    return next((folder for folder in path.parents if (folder / ".cocoplus").is_dir()), None)
+
+
 def _contracts(root: Path) -> list[list[str]]:
     """For each function with a contract or evidence: its files."""
     groups = []

@@ -88,11 +88,11 @@ class ArchivedSession(NamedTuple):
 
 _SESSION = (
     "SELECT id, native_id, number, agent, title, summary, cwd, git_branch, start_time, end_time, phase_context,"
-    " parent_id, session_type, source_path, turn_count, shared_turns, shared_with, entity_tags FROM sessions"
+    " parent_id, session_type, source_path, turn_count, shared_turns, shared_with, said_entity_tags FROM sessions"
 )
 _TURNS = (
     "SELECT doc, id, seq, speaker_role, text, text_hash, text_length, timestamp, time_source, zoned, kind, echo,"
-    " in_source, native_id, source_line, tags, thinking FROM turns WHERE doc > ? AND doc <= ? ORDER BY doc LIMIT ?"
+    " in_source, native_id, source_line, said_tags, thinking FROM turns WHERE doc > ? AND doc <= ? ORDER BY doc LIMIT ?"
 )
 
 

@@ -15,6 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from cocorecall.evidence import AGENT, EvidenceFormat, project_of
 from cocorecall.index.checking import CheckedSession, CheckingStore, TurnMark
 from cocorecall.model import CheckedTurn, SessionHead, Skipped, Turn, Verdict
 from cocorecall.project import Source
@@ -111,7 +112,12 @@ class Verifier:
         except (OSError, ValueError) as error:
             return None, f"cannot be read: {getattr(error, 'strerror', None) or error}"
 
-    def _format_of(self, transcript: Transcript, parser: str | None) -> TranscriptFormat | None:
+    def _format_of(
+        self, transcript: Transcript, parser: str | None
+    ) -> TranscriptFormat | EvidenceFormat | None:
+        if parser == AGENT:
+            root = project_of(transcript.path)
+            return EvidenceFormat(root) if root else None
         with transcript.path.open("rb") as file:
             head = file.read(HEAD_BYTES)
         known = next((f for f in self._formats if f.agent == parser), None)
