@@ -17,7 +17,10 @@ COMMANDS = {
     "import": ("cocorecall.cli.import_command", "Bring new and changed transcripts into the index."),
     "sources": ("cocorecall.cli.sources_command", "List, add, remove or detect places of transcripts."),
     "status": ("cocorecall.cli.status_command", "Say what is indexed, what waits, and what is wrong."),
-    "forget": ("cocorecall.cli.forget_command", "Remove a session from the index for good."),
+    "forget": ("cocorecall.cli.forget_command", "Remove sessions from the index for good."),
+    "doctor": ("cocorecall.cli.doctor_command", "Examine the index; --fix mends it."),
+    "backup": ("cocorecall.cli.backup_command", "Write the whole index into one file."),
+    "restore": ("cocorecall.cli.restore_command", "Put a backup in the index's place."),
     "completion": (
         "cocorecall.cli.completion_command",
         "Print the script that completes recall in your shell.",

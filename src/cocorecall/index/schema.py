@@ -33,23 +33,70 @@ def plain_errors(path: Path) -> Iterator[None]:
             f"The index {path} is in use by another process.", "Try again in a moment."
         ) from error
     except (apsw.NotADBError, apsw.CorruptError) as error:
-        raise IndexDamagedError(
-            f"The index {path} is damaged ({error}).",
-            "Move the file away and run `recall import`: the transcripts are read anew.",
-        ) from error
+        raise _damaged(path, error) from error
     except apsw.FullError as error:
-        raise RecallError(
-            f"The disk that holds {path.parent} is full.",
-            "What was committed is safe; free some space and run the command again.",
-        ) from error
+        raise _disk_full(path) from error
     except apsw.ReadOnlyError as error:
         raise RecallError(
             f"The index {path} cannot be written.", "Check the permissions of its folder."
         ) from error
     except (apsw.CantOpenError, apsw.IOError, apsw.PermissionsError) as error:
+        if _is_full(path.parent):  # SQLite's shared memory, or its log, could not grow
+            raise _disk_full(path) from error
         raise RecallError(
             f"The index {path} cannot be opened ({error}).", "Check the folder and its permissions."
         ) from error
+
+
+def _damaged(path: Path, error: apsw.Error) -> IndexDamagedError:
+    words = getattr(error, "extendedresult", 0) == apsw.SQLITE_CORRUPT_VTAB
+    note_damage(path, str(error))
+    if words:
+        return IndexDamagedError(
+            f"The full-text index in {path} is damaged ({error}).",
+            "`recall doctor --fix` derives it anew from the stored turns; no transcript is needed.",
+            damage="words",
+        )
+    return IndexDamagedError(
+        f"The index {path} is damaged ({error}).",
+        "Run `recall import`: it sets the damaged file aside, keeps what can be read of it, and reads the"
+        " transcripts anew.",
+        damage="file",
+    )
+
+
+def damage_note(path: Path) -> Path:
+    """The file that says that damage was met; the next import then checks the whole index."""
+    return path.parent / "recall" / "damage-seen"
+
+
+def note_damage(path: Path, what: str) -> None:
+    """Leave a note for the next import; where that cannot be written, damage is met again."""
+    note = damage_note(path)
+    with contextlib.suppress(OSError):
+        note.parent.mkdir(mode=0o700, exist_ok=True)
+        with os.fdopen(os.open(note, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
+            file.write(what)
+
+
+def _disk_full(path: Path) -> RecallError:
+    return RecallError(
+        f"The disk that holds {path.parent} is full.",
+        "What was committed is safe; free some space and run the command again.",
+    )
+
+
+def _is_full(folder: Path) -> bool:
+    import shutil  # noqa: PLC0415 - only after an error
+
+    try:
+        return shutil.disk_usage(folder).free < _NEARLY_NOTHING
+    except OSError:
+        return False
+
+
+_NEARLY_NOTHING = 65_536
+"""Free bytes below which a failed write is put down to the disk."""
 
 
 def open_for_writing(path: Path) -> apsw.Connection:
@@ -68,11 +115,9 @@ def open_for_writing(path: Path) -> apsw.Connection:
         try:
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
             version = _version(connection, path)
+            _configure(connection)
             if version < SCHEMA_VERSION:
-                _configure(connection)
-                _migrate(connection, version)
-            else:
-                _configure(connection)
+                migrate(connection, version)
         except BaseException:
             connection.close()
             raise
@@ -117,7 +162,11 @@ def _version(connection: apsw.Connection, path: Path) -> int:
 
 
 def _configure(connection: apsw.Connection) -> None:
-    connection.execute("PRAGMA journal_mode = WAL")
+    from cocorecall.index.volumes import network_type  # noqa: PLC0415 - a search does not write
+
+    # a write-ahead log needs memory that all its users share, which a network file system has not
+    mode = "DELETE" if network_type(Path(connection.filename)) else "WAL"
+    connection.execute(f"PRAGMA journal_mode = {mode}")
     # NORMAL: a power cut may cost the last commits, never the database; transcripts fill them in again
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA temp_store = MEMORY")
@@ -126,8 +175,9 @@ def _configure(connection: apsw.Connection) -> None:
     connection.execute("PRAGMA wal_autocheckpoint = 16000")
 
 
-def _migrate(connection: apsw.Connection, version: int) -> None:
-    for step in range(version + 1, SCHEMA_VERSION + 1):
+def migrate(connection: apsw.Connection, version: int, wanted: int = SCHEMA_VERSION) -> None:
+    """Bring an index from one schema to another, one transaction a step."""
+    for step in range(version + 1, wanted + 1):
         script = next(_MIGRATIONS.glob(f"{step:04d}_*.sql")).read_text(encoding="utf-8")
         connection.execute("BEGIN IMMEDIATE")
         try:

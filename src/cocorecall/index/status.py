@@ -10,15 +10,17 @@ from cocorecall.index.importer import signature_of
 from cocorecall.index.schema import SCHEMA_VERSION
 from cocorecall.index.sessions import IndexState, SessionStore
 from cocorecall.model import SkippedInput, StatusReport
-from cocorecall.project import Place, Source, read_phases
+from cocorecall.project import Place, Source, read_ignored, read_phases
 from cocorecall.sources import formats
 from cocorecall.sources.discovery import Unreadable, walk
+from cocorecall.sources.ignoring import Ignore
 
 
 def report_status(place: Place, sources: Sequence[Source], store: SessionStore | None) -> StatusReport:
     """Look at the index, if there is one, and at what lies in the sources."""
     state = store.state() if store else None
-    lying, unreadable = _scan(sources)
+    ignore = Ignore(read_ignored(place))
+    lying, unreadable = _scan(sources, ignore)
     indexed = state.transcripts if state else {}
     waiting = sum(indexed.get(path, ("", 0))[0] != signature for path, signature in lying.items())
     gone = (
@@ -27,6 +29,7 @@ def report_status(place: Place, sources: Sequence[Source], store: SessionStore |
         else 0
     )
     problems = _problems(place, sources, store, state, len(lying))
+    problems += _indexed_though_ignored(state, ignore)
     return StatusReport(
         project=str(place.root) if place.root else None,
         index_path=str(place.index_path),
@@ -51,7 +54,21 @@ def report_status(place: Place, sources: Sequence[Source], store: SessionStore |
     )
 
 
-def _scan(sources: Sequence[Source]) -> tuple[dict[str, str], list[SkippedInput]]:
+def _indexed_though_ignored(state: IndexState | None, ignore: Ignore) -> tuple[str, ...]:
+    if state is None or not ignore:
+        return ()
+    n = sum(count for path, count in state.source_paths.items() if ignore.path(path))
+    if not n:
+        return ()
+    some = (
+        "1 session that an `ignore` pattern names is"
+        if n == 1
+        else f"{n:,} sessions that `ignore` patterns name are"
+    )
+    return (f"{some} still indexed; `recall forget --path PATTERN` removes them.",)
+
+
+def _scan(sources: Sequence[Source], ignore: Ignore) -> tuple[dict[str, str], list[SkippedInput]]:
     """Transcripts that lie in the sources, with their signatures, and what could not be looked at."""
     known = formats()
     lying: dict[str, str] = {}
@@ -62,7 +79,7 @@ def _scan(sources: Sequence[Source]) -> tuple[dict[str, str], list[SkippedInput]
         for item in walk(source.folder, known):
             if isinstance(item, Unreadable):
                 unreadable.append(SkippedInput(str(item.path), item.reason))
-            else:
+            elif not ignore.path(item.location):
                 lying.setdefault(item.location, signature_of(item))
     return lying, unreadable
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from cocorecall.model.doctor import RecoveryReport
 from cocorecall.model.results import Span
 
 
@@ -42,6 +43,8 @@ class ImportReport:
         skipped: what was left out, by reason.
         unknown_records: records of a type that no parser knows, by type.
         receipt: path of the receipt, or None where it could not be written.
+        ignored: transcripts and sessions that `ignore` patterns of the sources file kept out.
+        recovered: what was saved of a damaged index; None where it was sound.
     """
 
     sessions_new: int = 0
@@ -57,6 +60,8 @@ class ImportReport:
     skipped: tuple[SkippedInput, ...] = ()
     unknown_records: Mapping[str, int] = field(default_factory=dict)
     receipt: str | None = None
+    ignored: int = 0
+    recovered: RecoveryReport | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,14 +237,66 @@ class StatusReport:
 
 
 @dataclass(frozen=True, slots=True)
+class ForgottenSession:
+    """A session that `forget` removed, or would.
+
+    Attributes:
+        turns: how many turns the index held of it.
+        source_path: the agent's own file.
+        source_exists: whether that is still there.
+    """
+
+    session_id: str
+    agent: str
+    title: str | None
+    start_time: str | None
+    turns: int
+    source_path: str
+    source_exists: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KeptTurns:
+    """Turns of a forgotten session that another session's transcript holds too, and that are now its own."""
+
+    session_id: str
+    turns: int
+
+
+@dataclass(frozen=True, slots=True)
 class ForgetReport:
     """What `forget` removed, and what it cannot reach.
 
     Attributes:
-        remaining: copies that lie outside the index: the agent's own files.
+        session_id: the session, where it is one; else None.
+        turns: turns of all of them.
+        citations: citations removed: all of every query whose answer cited one of them.
+        remaining: files outside the index that may still hold the text: the agent's own, backups, indexes that
+            were set aside, memory files that cite it.
+        sessions: the sessions, those of subagents included.
+        kept: turns that stay because a fork holds them too.
+        dry_run: nothing was removed.
+        note: what is left to do; empty where nothing is.
     """
 
-    session_id: str
+    session_id: str | None
     turns: int
     citations: int
     remaining: tuple[str, ...]
+    sessions: tuple[ForgottenSession, ...] = ()
+    kept: tuple[KeptTurns, ...] = ()
+    dry_run: bool = False
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """That a session was forgotten.
+
+    Attributes:
+        key: digest of its agent and id; its name is not kept.
+        forgotten_at: when, ISO time.
+    """
+
+    key: str
+    forgotten_at: str
