@@ -238,7 +238,9 @@ class Recall:
         from cocorecall.search.answer import Request, answer  # noqa: PLC0415 - import and status do not search
 
         reader = self._open_reader()
-        if reader is None or not reader.totals().turns:
+        with self._plain_errors():
+            empty = reader is None or not reader.totals().turns
+        if reader is None or empty:
             return self._nothing_indexed(query, budget)
         inline = _inline_filters(query, reader)
         session = session or next(iter(inline.get("session", ())), None)
@@ -712,21 +714,19 @@ class Recall:
             BusyError: with `fix`, an import is running.
             IndexTooNewError, RecallError: as they say.
         """
-        from cocorecall.index.checkup import examine, mend_findings  # noqa: PLC0415
+        from cocorecall.index.checkup import after_recovery, examine, mend_findings  # noqa: PLC0415
 
         self.close()
         sources, now = self._sources(), self._now()
         if not fix:
             return examine(self._place, sources, now)
+        found = examine(self._place, sources, now)
+        recovered = None
+        if any(f.check == "database" and f.severity == "error" for f in found.findings):
+            recovered = self.import_sources().recovered
         with self._import_lock():
-            report, broken = mend_findings(self._place, sources, now)
-        if broken:
-            self.import_sources()
-            left = examine(self._place, sources, now)
-            from cocorecall.index.checkup import after_recovery  # noqa: PLC0415
-
-            return after_recovery(report, left)
-        return report
+            report = mend_findings(self._place, sources, now)
+        return after_recovery(found, recovered, report) if recovered else report
 
     def backup(self, path: str | Path, *, force: bool = False) -> BackupReport:
         """Write a checked copy of the whole index to a file; searches and imports go on meanwhile.

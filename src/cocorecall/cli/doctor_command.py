@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -58,8 +59,10 @@ def _with_installation(report: DoctorReport, settings: Settings) -> DoctorReport
     """The report with what agents' settings say of us; settings are only read."""
     if "install" not in COMMANDS:
         return report
-    return DoctorReport(
-        report.index_path, (*report.checks, "installed"), (*report.findings, *_installation(settings))
+    return replace(
+        report,
+        checks=(*report.checks, "installed"),
+        findings=(*report.findings, *_installation(settings)),
     )
 
 

@@ -13,6 +13,7 @@ from cocorecall.cli.output import counted, home_shortened, one_line, print_json,
 from cocorecall.model import ImportReport, Progress, RecoveryReport
 
 _SHOWN_REASONS = 8
+_SHOWN_TABLES = 6
 
 
 @click.command("import")
@@ -94,10 +95,7 @@ def _recovered(recovered: RecoveryReport) -> list[str]:
     if recovered.set_aside:
         lines.append(f"The damaged file is kept: {home_shortened(recovered.set_aside)}")
     if recovered.unreadable:
-        named = ", ".join(
-            f"{table} ({n:,})" if n > 0 else f"{table} (some)" for table, n in recovered.unreadable
-        )
-        lines.append(f"Rows that could not be read: {named}.")
+        lines.append(f"Rows that could not be read: {_unreadable_rows(recovered)}.")
     if recovered.lost:
         turns = sum(s.lost for s in recovered.lost)
         lines.append(
@@ -110,9 +108,19 @@ def _recovered(recovered: RecoveryReport) -> list[str]:
         ]
         if len(recovered.lost) > _SHOWN_REASONS:
             lines.append(f"  … and {len(recovered.lost) - _SHOWN_REASONS:,} more: see the receipt")
+    elif recovered.turns_unknown:
+        lines.append("What else it held cannot be told; the transcripts that are there were read anew.")
     else:
         lines.append("The transcripts filled the rest: no turn is missing.")
     return [wrapped(line, 2) if not line.startswith("  ") else line for line in lines]
+
+
+def _unreadable_rows(recovered: RecoveryReport) -> str:
+    named = [f"{table} ({n:,})" if n > 0 else f"{table} (some)" for table, n in recovered.unreadable]
+    shown = ", ".join(named[:_SHOWN_TABLES])
+    return (
+        shown if len(named) <= _SHOWN_TABLES else f"{shown} and of {len(named) - _SHOWN_TABLES} more tables"
+    )
 
 
 def _skipped(report: ImportReport) -> list[str]:

@@ -21,13 +21,12 @@ from cocorecall.index.recovery import (
     damage_at_a_glance,
     deep_damage,
     drop_orphans,
-    mend,
     rebuild_words,
 )
-from cocorecall.index.schema import damage_note, open_for_reading, open_for_writing, plain_errors
+from cocorecall.index.schema import damage_note, note_damage, open_for_reading, open_for_writing, plain_errors
 from cocorecall.index.volumes import network_type
 from cocorecall.index.writer import IndexWriter
-from cocorecall.model.doctor import DoctorReport, Finding, Severity
+from cocorecall.model.doctor import DoctorReport, Finding, RecoveryReport, Severity
 from cocorecall.project import IGNORED, Place, Source, keep_out_of_git
 from cocorecall.sources import formats
 from cocorecall.sources.discovery import Unreadable, walk
@@ -74,12 +73,10 @@ def examine(place: Place, sources: Sequence[Source], now: str) -> DoctorReport:
     return checkup.report()
 
 
-def mend_findings(place: Place, sources: Sequence[Source], now: str) -> tuple[DoctorReport, bool]:
+def mend_findings(place: Place, sources: Sequence[Source], now: str) -> DoctorReport:
     """Look at everything and mend what is safe to mend; the caller holds the import lock.
 
-    Returns:
-        The report, and whether the file was damaged and made anew: an import must follow, that fills it from
-        the transcripts.
+    A damaged file is no matter of this: an import mends it, as the transcripts must fill its gaps.
     """
     checkup = _Checkup(place, sources, now)
     _run(checkup, open_for_writing)
@@ -88,15 +85,20 @@ def mend_findings(place: Place, sources: Sequence[Source], now: str) -> tuple[Do
     finally:
         if checkup.connection is not None:
             checkup.connection.close()
-    return checkup.report(done), checkup.broken and all(f.fixed for f in done if f.check == "database")
+    return checkup.report(done)
 
 
-def after_recovery(before: DoctorReport, after: DoctorReport) -> DoctorReport:
-    """What was mended first, and what is left after the import that followed."""
-    fixed = tuple(f for f in before.findings if f.fixed)
-    mended = {(f.check, f.problem) for f in fixed}
-    left = tuple(f for f in after.findings if (f.check, f.problem) not in mended)
-    return DoctorReport(after.index_path, after.checks, (*fixed, *left))
+def after_recovery(before: DoctorReport, recovered: RecoveryReport, after: DoctorReport) -> DoctorReport:
+    """The report of a damaged index that an import has mended."""
+    turns, sessions = sum(s.lost for s in recovered.lost), len(recovered.lost)
+    saved = f"{turns:,} turns of {sessions:,} sessions are lost" if turns else "no turn is lost"
+    if recovered.turns_unknown and not turns:
+        saved = "what else it held cannot be told"
+    done = f"Made a new index of what could be read and of the transcripts; {saved}. Damaged file: {recovered.set_aside}"
+    first = tuple(
+        replace(f, fixed=done) for f in before.findings if f.check == "database" and f.severity == "error"
+    )
+    return DoctorReport(after.index_path, after.checks, (*first, *after.findings), recovered)
 
 
 def _mended(finding: Finding, repair: Repair | None) -> Finding:
@@ -152,18 +154,8 @@ def _check_file(checkup: _Checkup) -> None:
 
 def _found_damage(checkup: _Checkup, problem: str) -> None:
     checkup.broken = True
-    place, now = checkup.place, checkup.now
-
-    def repair() -> str:
-        if checkup.connection is not None:
-            checkup.connection.close()
-            checkup.connection = None
-        salvage = mend(place.index_path, now, damage="file")
-        carried = dict(salvage.carried).get("turns", 0) if salvage else 0
-        aside = salvage.set_aside if salvage else None
-        return f"Carried {carried:,} turns over into a new index and read the transcripts; the damaged file is {aside}."
-
-    checkup.find("database", "error", problem + ".", "recall import, or " + FIX, repair)
+    note_damage(checkup.place.index_path, problem)
+    checkup.find("database", "error", problem + ".", "recall import, or " + FIX)
 
 
 def _check_inside(checkup: _Checkup, connection: apsw.Connection) -> None:

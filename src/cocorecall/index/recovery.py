@@ -18,7 +18,8 @@ from typing import Any
 import apsw
 
 from cocorecall.errors import IndexDamagedError, RecallError
-from cocorecall.index.docs import doc_range, rows
+from cocorecall.index.docs import MAX_SEQ, doc_range, rows
+from cocorecall.index.pages import DamagedFile
 from cocorecall.index.schema import (
     SCHEMA_VERSION,
     damage_note,
@@ -50,6 +51,7 @@ class Salvage:
 
     Attributes:
         expected: turns that each session held, as its row says; by session id.
+        held: rows of a table that could not be read whole, as far as they could be counted.
     """
 
     what: str = "file"
@@ -57,6 +59,7 @@ class Salvage:
     carried: dict[str, int] = field(default_factory=dict)
     unreadable: dict[str, int] = field(default_factory=dict)
     expected: dict[str, int] = field(default_factory=dict)
+    held: dict[str, int | None] = field(default_factory=dict)
 
     def report(self, connection: apsw.Connection) -> RecoveryReport:
         """The report, after the import has read what transcripts there are."""
@@ -70,7 +73,7 @@ class Salvage:
             "words" if self.what == "words" else "file",
             self.set_aside,
             tuple(self.carried.items()),
-            tuple(self.unreadable.items()),
+            tuple(sorted(self.unreadable.items(), key=lambda t: (t[0] not in _PROOFS, t[0]))),
             lost,
         )
 
@@ -116,9 +119,22 @@ def deep_damage(connection: apsw.Connection) -> tuple[str | None, str | None]:
         lines = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(20)")]
     except apsw.Error as error:
         return str(error), None
-    words = next((line for line in lines if "FTS5" in line or "inverted index" in line), None)
-    file = next((line for line in lines if line not in ("ok", words)), None)
-    return file, words
+    words = [line for line in lines if "fts5" in line.lower() or "inverted index" in line]
+    file = next((line for line in lines if line != "ok" and line not in words), None)
+    return file or _changed_text(connection), words[0] if words else None
+
+
+def _changed_text(connection: apsw.Connection) -> str | None:
+    """SQLite does not notice a bit that flips inside a text; the turn's hash does."""
+    changed = [
+        str(turn_id)
+        for turn_id, digest, text in connection.execute("SELECT id, text_hash, CAST(text AS BLOB) FROM turns")
+        if digest and hashlib.sha256(text).hexdigest() != digest
+    ]
+    if not changed:
+        return None
+    named = ", ".join(changed[:3]) + (" …" if len(changed) > 3 else "")  # noqa: PLR2004 - three are enough
+    return f"the text of {len(changed):,} turns is not what was stored: {named}"
 
 
 # --- mending ------------------------------------------------------------------------------------------
@@ -199,10 +215,15 @@ def _mend_words(path: Path) -> Salvage | None:
 
 
 def rebuild_words(connection: apsw.Connection) -> None:
-    """Derive the full-text index anew from stored turns, in one transaction."""
+    """Derive the full-text index anew from stored turns, in one transaction, and check it.
+
+    Raises:
+        apsw.Error: its tables are too damaged for that; nothing was changed.
+    """
     connection.execute("BEGIN IMMEDIATE")
     try:
         IndexWriter(connection).rebuild_words()
+        connection.execute("INSERT INTO turn_words (turn_words) VALUES ('integrity-check')")
         connection.execute("COMMIT")
     except BaseException:
         connection.execute("ROLLBACK")
@@ -277,6 +298,9 @@ def _salvage(path: Path, building: Path) -> Salvage:
         finally:
             if old is not None:
                 old.close()
+        if version and (old is None or any(t in salvage.unreadable for t in _PROOFS)):
+            _carry_pages(path, fresh, salvage)
+        _count_again(salvage)
         _complete(fresh, salvage)
     finally:
         fresh.close()
@@ -301,6 +325,7 @@ def _open_damaged(path: Path) -> apsw.Connection | None:
         connection.execute("PRAGMA query_only = ON")
         connection.execute("PRAGMA cell_size_check = ON")
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
+        connection.execute("SELECT 1 FROM sessions LIMIT 0").fetchall()
     except apsw.Error:
         connection.close()
         return None
@@ -312,8 +337,10 @@ def _carry_over(old: apsw.Connection | None, fresh: apsw.Connection, version: in
         _create_as_in(old, fresh)
     else:
         migrate(fresh, 0, max(version, 1))
-    if old is not None:
-        for table in _tables(fresh):
+    for table in _tables(fresh):
+        if old is None:
+            salvage.unreadable[table] = -1
+        else:
             _carry_table(old, fresh, table, salvage)
     migrate(fresh, 0 if version == 0 and old is not None else max(version, 1))
 
@@ -362,10 +389,20 @@ def _carry_table(old: apsw.Connection, fresh: apsw.Connection, table: str, salva
     carried = fresh.total_changes() - before
     salvage.carried[table] = carried
     if reader.broken:
-        known = _count(old, table)
-        missing = -1 if known is None else known - carried
-        if missing:
-            salvage.unreadable[table] = missing
+        salvage.held[table] = _count(old, table)
+        salvage.unreadable[table] = -1
+
+
+def _count_again(salvage: Salvage) -> None:
+    """How many rows of each table are still missing, where it is known how many there were."""
+    for table in list(salvage.unreadable):
+        held = salvage.held.get(table)
+        if held is not None:
+            missing = held - salvage.carried.get(table, 0)
+            if missing > 0:
+                salvage.unreadable[table] = missing
+            else:
+                del salvage.unreadable[table]
 
 
 def _sound_turns(columns: Sequence[str]) -> Any:
@@ -415,8 +452,9 @@ class _TableReader:
             yield from self._by_rowid()
 
     def _by_rowid(self) -> Iterator[Sequence[Any]]:
-        last = -1
+        last, jump = -1, 1
         while True:
+            reached = last
             try:
                 for rowid, *row in self._db.execute(
                     f'SELECT rowid, {self._names} FROM "{self._table}" WHERE rowid > ? ORDER BY rowid',
@@ -431,7 +469,11 @@ class _TableReader:
                 following = self._next_readable(last)
                 if following is None:
                     return
-                last = following - 1
+                # where the place found cannot be read on from after all, the next try begins further behind
+                jump = 1 if last > reached else jump * 2
+                last = following - 2 + jump
+                if last >= _MAX_ROWID:
+                    return
             else:
                 return
 
@@ -455,12 +497,14 @@ class _TableReader:
     def _reads_from(self, rowid: int) -> bool:
         """Whether the first row at or behind a rowid can be read; at the end of the table, whether that is seen."""
         try:
-            self._db.execute(
-                f'SELECT {self._names} FROM "{self._table}" WHERE rowid >= ? ORDER BY rowid LIMIT 1', (rowid,)
-            ).fetchall()
+            found = rows(
+                self._db,
+                f'SELECT rowid, {self._names} FROM "{self._table}" WHERE rowid >= ? ORDER BY rowid LIMIT 1',
+                (rowid,),
+            )
         except (apsw.Error, UnicodeDecodeError):
             return False
-        return True
+        return not found or found[0][0] >= rowid
 
     def _both_ways(self) -> Iterator[Sequence[Any]]:
         """A table without rowids: from its beginning, and where that breaks off, from its end."""
@@ -482,6 +526,100 @@ class _TableReader:
 
 
 # --- making it whole ----------------------------------------------------------------------------------
+
+
+def _carry_pages(path: Path, fresh: apsw.Connection, salvage: Salvage) -> None:
+    """Rows that no tree leads to any more, from the file's pages: those whose own contents prove them."""
+    file = DamagedFile(path)
+    columns = {table: _columns(fresh, table) for table in _PROOFS if _columns(fresh, table)}
+    seen: dict[str, set[int]] = {}
+    fresh.execute("BEGIN")
+    try:
+        for rowid, values in file.rows():
+            table = next((t for t, names in columns.items() if _PROOFS[t](rowid, values, names)), None)
+            if table is None:
+                continue
+            row = list(values) + [None] * (len(columns[table]) - len(values))
+            if table == "turns":
+                row[columns[table].index("doc")] = rowid
+            elif not _is_news(fresh, table, columns[table], row, seen):
+                continue
+            names = ", ".join(f'"{c}"' for c in columns[table][: len(values)])
+            marks = ", ".join("?" * len(values))
+            before = fresh.total_changes()
+            fresh.execute(f'INSERT OR IGNORE INTO "{table}" ({names}) VALUES ({marks})', row[: len(values)])
+            salvage.carried[table] = salvage.carried.get(table, 0) + fresh.total_changes() - before
+        fresh.execute("COMMIT")
+    finally:
+        file.close()
+
+
+def _is_news(
+    fresh: apsw.Connection, table: str, names: Sequence[str], row: list[Any], seen: dict[str, set[int]]
+) -> bool:
+    """Whether a row of a table without a key of its own was not carried over before."""
+    if table == "sessions":
+        return True  # its key decides
+    if table not in seen:
+        quoted = ", ".join(f'"{c}"' for c in names)
+        seen[table] = {hash(r) for r in fresh.execute(f'SELECT {quoted} FROM "{table}"')}
+    key = hash(tuple(row))
+    if key in seen[table]:
+        return False
+    seen[table].add(key)
+    return True
+
+
+def _is_turn(rowid: int, values: Sequence[Any], names: Sequence[str]) -> bool:
+    if not _TURN_COLUMNS <= len(values) <= len(names):
+        return False
+    turn = dict(zip(names, values, strict=False))
+    text = turn["text"]
+    return (
+        turn["id"] == f"{turn['session_id']}:{turn['seq']}"
+        and rowid & MAX_SEQ == turn["seq"]
+        and isinstance(text, str)
+        and turn["text_hash"] == hashlib.sha256(text.encode()).hexdigest()
+    )
+
+
+def _is_session(rowid: int, values: Sequence[Any], names: Sequence[str]) -> bool:
+    del rowid
+    if not _SESSION_COLUMNS <= len(values) <= len(names):
+        return False
+    session = dict(zip(names, values, strict=False))
+    texts = all(
+        isinstance(session[c], str) and session[c] for c in ("id", "native_id", "agent", "source_path")
+    )
+    return (
+        texts and isinstance(session["number"], int) and str(session["id"]).startswith(session["native_id"])
+    )
+
+
+def _is_call(rowid: int, values: Sequence[Any], names: Sequence[str]) -> bool:
+    del rowid
+    if len(values) != len(names):
+        return False
+    call = dict(zip(names, values, strict=True))
+    doc = call["doc"]
+    named = isinstance(call["name"], str) and isinstance(call["position"], int)
+    return named and isinstance(doc, int) and call["turn_id"] == f"{call['session_id']}:{doc & MAX_SEQ}"
+
+
+def _is_citation(rowid: int, values: Sequence[Any], names: Sequence[str]) -> bool:
+    del rowid
+    if len(values) != len(names):
+        return False
+    cited = dict(zip(names, values, strict=True))
+    texts = all(isinstance(cited[c], str) for c in ("query", "session_id", "turn_id", "ts"))
+    return (
+        texts and cited["source_exists"] in (0, 1) and cited["turn_id"].startswith(cited["session_id"] + ":")
+    )
+
+
+_TURN_COLUMNS, _SESSION_COLUMNS = 22, 20
+"""Columns of the first schema: a row that was written before a column was added has no value for it."""
+_PROOFS = {"turns": _is_turn, "sessions": _is_session, "tool_calls": _is_call, "citations": _is_citation}
 
 
 def _complete(fresh: apsw.Connection, salvage: Salvage) -> None:

@@ -147,7 +147,16 @@ def open_for_reading(path: Path) -> apsw.Connection:
         return open_for_writing(path)
     with plain_errors(path):
         connection.execute("PRAGMA temp_store = MEMORY")
+        _meet_damage(connection, path)
     return connection
+
+
+def _meet_damage(connection: apsw.Connection, path: Path) -> None:
+    """Read the schema now, so that damage of it is met here and not in the middle of an answer."""
+    try:
+        connection.execute("SELECT 1 FROM turn_words LIMIT 0")
+    except apsw.SQLError as error:  # a table is missing, or the full-text index cannot be set up
+        raise _damaged(path, error) from error
 
 
 def _version(connection: apsw.Connection, path: Path) -> int:

@@ -28,27 +28,6 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class DoctorReport:
-    """The doctor's findings.
-
-    Attributes:
-        index_path: the database file that was looked at.
-        checks: names of the checks that ran, in their order.
-        findings: what they found; nothing where all is well.
-        healthy: no error and no warning is left.
-    """
-
-    index_path: str
-    checks: tuple[str, ...]
-    findings: tuple[Finding, ...]
-
-    @property
-    def healthy(self) -> bool:
-        """Whether nothing is left that needs mending; notes do not count."""
-        return all(f.fixed or f.severity == "note" for f in self.findings)
-
-
-@dataclass(frozen=True, slots=True)
 class PartlyLost:
     """A session of whose turns some could not be saved.
 
@@ -79,6 +58,33 @@ class RecoveryReport:
     carried: tuple[tuple[str, int], ...] = ()
     unreadable: tuple[tuple[str, int], ...] = ()
     lost: tuple[PartlyLost, ...] = ()
+
+    @property
+    def turns_unknown(self) -> bool:
+        """Whether there may have been turns that nobody can count: rows of sessions or turns are gone."""
+        return any(table in ("sessions", "turns") for table, _ in self.unreadable)
+
+
+@dataclass(frozen=True, slots=True)
+class DoctorReport:
+    """The doctor's findings.
+
+    Attributes:
+        index_path: the database file that was looked at.
+        checks: names of the checks that ran, in their order.
+        findings: what they found; nothing where all is well.
+        recovered: what was saved of a damaged index, where `--fix` mended one.
+    """
+
+    index_path: str
+    checks: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    recovered: RecoveryReport | None = None
+
+    @property
+    def healthy(self) -> bool:
+        """Whether nothing is left that needs mending; notes do not count."""
+        return all(f.fixed or f.severity == "note" for f in self.findings)
 
 
 @dataclass(frozen=True, slots=True)
