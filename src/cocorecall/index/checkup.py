@@ -107,7 +107,7 @@ def _mended(finding: Finding, repair: Repair | None) -> Finding:
     try:
         return replace(finding, fixed=repair())
     except (apsw.Error, OSError, RecallError) as error:
-        return replace(finding, remedy=f"{finding.remedy} (mending failed: {error})")
+        return replace(finding, remedy=f"recall import (mending failed: {error})")
 
 
 def _run(checkup: _Checkup, opener: Callable[[Path], apsw.Connection]) -> None:
@@ -192,6 +192,7 @@ def _check_words(checkup: _Checkup, connection: apsw.Connection, damage: str | N
         return "Derived the full text anew from the stored turns."
 
     if damage:
+        note_damage(checkup.place.index_path, damage)  # an import mends it too, the hard way where it must
         checkup.find("words", "error", f"The full-text index is damaged ({damage}).", FIX, repair)
         return
     missing = _one(
