@@ -51,19 +51,18 @@ def test_no_file_of_ours_holds_a_forgotten_word(project: Project) -> None:
     """Robustness R2: tables, full text, citations, log, freed pages, receipts."""
     planted(project)
     home = project.root / ".cocoplus"
-    path = project.session("secret", ("user", f"The {WORD} opens the vault."), ("user", f"{WORD} again"))
-    document = json.loads(path.read_text(encoding="utf-8"))
-    document["turns"].insert(1, 7)
-    path.write_text(json.dumps(document), encoding="utf-8")
+    path = claude(project, "hidden", [("h1", f"The {WORD} opens this vault too.")])
+    path.write_text(path.read_text(encoding="utf-8") + '{"no": "type"}\n', encoding="utf-8")
     with project.open() as recall:
         recall.import_sources()
         assert files_with(home, WORD)
-        assert files_with(home / "recall", "secret.json")
+        assert files_with(home / "recall", "hidden.jsonl")
         report = recall.forget("secret")
         assert report.citations > 2  # other sessions' citations by the queries that cited this one go too
+        recall.forget("hidden")
         assert recall.search("merge key").total_turns == 8
     assert files_with(home, WORD) == []
-    assert files_with(home / "recall", "secret.json") == []
+    assert files_with(home / "recall", "hidden.jsonl") == []
     assert is_sound(project.index)
     assert report.remaining == (str(project.transcripts / "secret.json"),)
 

@@ -37,6 +37,9 @@ LOST_PATH = "(lost)"
 UNKNOWN_AGENT = "unknown"
 """Stands for its agent; an import that finds the transcript puts the true one in its place."""
 
+UNREADABLE = (apsw.Error, UnicodeDecodeError)
+"""What reading a damaged database can raise."""
+
 _MAGIC = b"SQLite format 3\0"
 _HEADER = 100
 _MAX_ROWID = (1 << 63) - 1
@@ -117,7 +120,7 @@ def deep_damage(connection: apsw.Connection) -> tuple[str | None, str | None]:
     """
     try:
         lines = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(20)")]
-    except apsw.Error as error:
+    except UNREADABLE as error:
         return str(error), None
     words = [line for line in lines if "fts5" in line.lower() or "inverted index" in line]
     file = next((line for line in lines if line != "ok" and line not in words), None)
@@ -132,9 +135,20 @@ def _changed_text(connection: apsw.Connection) -> str | None:
         if digest and hashlib.sha256(text).hexdigest() != digest
     ]
     if not changed:
-        return None
+        return _missing_turns(connection)
     named = ", ".join(changed[:3]) + (" …" if len(changed) > 3 else "")  # noqa: PLR2004 - three are enough
     return f"the text of {len(changed):,} turns is not what was stored: {named}"
+
+
+def _missing_turns(connection: apsw.Connection) -> str | None:
+    """Nor that a bit which flips in a page's head hides rows of it."""
+    missing = rows(
+        connection,
+        "SELECT count(*), coalesce(sum(turn_count - stored), 0) FROM (SELECT turn_count, (SELECT count(*) FROM turns"
+        " WHERE doc BETWEEN s.number << 24 AND (s.number << 24) | 16777215) AS stored FROM sessions s)"
+        " WHERE turn_count > stored",
+    )[0]
+    return f"{missing[1]:,} turns of {missing[0]:,} sessions are missing" if missing[0] else None
 
 
 # --- mending ------------------------------------------------------------------------------------------
@@ -206,7 +220,7 @@ def _mend_words(path: Path) -> Salvage | None:
         return None
     try:
         rebuild_words(connection)
-    except apsw.Error:
+    except UNREADABLE:
         return None
     else:
         return Salvage("words")
@@ -318,7 +332,7 @@ def _open_damaged(path: Path) -> apsw.Connection | None:
     """Open for reading and change nothing: not even the log is written back into the file."""
     try:
         connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
-    except apsw.Error:
+    except UNREADABLE:
         return None
     try:
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
@@ -326,7 +340,7 @@ def _open_damaged(path: Path) -> apsw.Connection | None:
         connection.execute("PRAGMA cell_size_check = ON")
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchall()
         connection.execute("SELECT 1 FROM sessions LIMIT 0").fetchall()
-    except apsw.Error:
+    except UNREADABLE:
         connection.close()
         return None
     return connection
@@ -346,11 +360,11 @@ def _carry_over(old: apsw.Connection | None, fresh: apsw.Connection, version: in
 
 
 def _create_as_in(old: apsw.Connection, fresh: apsw.Connection) -> None:
-    with contextlib.suppress(apsw.Error):
+    with contextlib.suppress(*UNREADABLE):
         for (sql,) in old.execute(
             "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
         ):
-            with contextlib.suppress(apsw.Error):
+            with contextlib.suppress(*UNREADABLE):
                 fresh.execute(sql)
 
 
@@ -420,7 +434,7 @@ def _sound_turns(columns: Sequence[str]) -> Any:
 def _columns(connection: apsw.Connection, table: str) -> list[str]:
     try:
         return [str(r[1]) for r in connection.execute(f'PRAGMA table_info("{table}")')]
-    except apsw.Error:
+    except UNREADABLE:
         return []
 
 
@@ -428,7 +442,7 @@ def _count(connection: apsw.Connection, table: str) -> int | None:
     """Rows of a table, counted over whichever of its trees can still be read."""
     try:
         return int(rows(connection, f'SELECT count(*) FROM "{table}"')[0][0])
-    except apsw.Error:
+    except UNREADABLE:
         return None
 
 
@@ -446,7 +460,7 @@ class _TableReader:
             self._db.execute(f'SELECT rowid FROM "{self._table}" LIMIT 0').fetchall()
         except apsw.SQLError:
             yield from self._both_ways()
-        except apsw.Error:
+        except UNREADABLE:
             self.broken = True
         else:
             yield from self._by_rowid()
@@ -464,7 +478,7 @@ class _TableReader:
                         raise apsw.CorruptError("rows out of order")
                     last = rowid
                     yield row
-            except (apsw.Error, UnicodeDecodeError):
+            except UNREADABLE:
                 self.broken = True
                 following = self._next_readable(last)
                 if following is None:
@@ -502,7 +516,7 @@ class _TableReader:
                 f'SELECT rowid, {self._names} FROM "{self._table}" WHERE rowid >= ? ORDER BY rowid LIMIT 1',
                 (rowid,),
             )
-        except (apsw.Error, UnicodeDecodeError):
+        except UNREADABLE:
             return False
         return not found or found[0][0] >= rowid
 
@@ -513,7 +527,7 @@ class _TableReader:
             for row in self._db.execute(f'SELECT {self._names} FROM "{self._table}"'):
                 seen += 1
                 yield row
-        except (apsw.Error, UnicodeDecodeError):
+        except UNREADABLE:
             self.broken = True
         else:
             return
@@ -521,7 +535,7 @@ class _TableReader:
         order = ", ".join(f'"{c}" DESC' for c in key)
         try:
             yield from self._db.execute(f'SELECT {self._names} FROM "{self._table}" ORDER BY {order}')
-        except (apsw.Error, UnicodeDecodeError):
+        except UNREADABLE:
             return
 
 
@@ -626,6 +640,8 @@ def _complete(fresh: apsw.Connection, salvage: Salvage) -> None:
     """Sessions for turns that lost theirs, totals, full text; every transcript is to be read again."""
     writer = IndexWriter(fresh)
     fresh.execute("BEGIN IMMEDIATE")
+    fresh.execute("DELETE FROM sessions WHERE typeof(number) <> 'integer' OR number NOT BETWEEN 1 AND 549755813887")
+    fresh.execute("DELETE FROM turns WHERE typeof(seq) <> 'integer' OR id <> session_id || ':' || seq")
     _adopt_orphans(fresh)
     salvage.expected = dict(rows(fresh, "SELECT id, turn_count FROM sessions"))
     fresh.execute(

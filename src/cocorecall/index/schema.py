@@ -32,7 +32,7 @@ def plain_errors(path: Path) -> Iterator[None]:
         raise BusyError(
             f"The index {path} is in use by another process.", "Try again in a moment."
         ) from error
-    except (apsw.NotADBError, apsw.CorruptError) as error:
+    except (apsw.NotADBError, apsw.CorruptError, UnicodeDecodeError) as error:
         raise _damaged(path, error) from error
     except apsw.FullError as error:
         raise _disk_full(path) from error
@@ -48,7 +48,7 @@ def plain_errors(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _damaged(path: Path, error: apsw.Error) -> IndexDamagedError:
+def _damaged(path: Path, error: Exception) -> IndexDamagedError:
     words = getattr(error, "extendedresult", 0) == apsw.SQLITE_CORRUPT_VTAB
     note_damage(path, str(error))
     if words:
