@@ -261,25 +261,29 @@ def predecessors(project: Path) -> None:
     connection.close()
 
 
-ALL = SESSIONS * TURNS
-
-
 def all_before(before: int) -> int:
     return before
 
 
-OPERATIONS = [
-    Operation("first import", "recall.import_sources()", without_index, lambda _: 0, ALL),
-    Operation("import of more", "recall.import_sources()", more, all_before, 2 * ALL),
-    Operation("rebuild", "recall.import_sources(rebuild=True)", nothing, all_before, ALL),
-    Operation("migration from the predecessor", "recall.import_sources()", predecessors, all_before, ALL),
-    Operation("recovery of a damaged index", "recall.import_sources()", damaged, lambda _: 0, ALL),
-    Operation("forget ten sessions", "recall.forget(path='**/session-00*')", without_transcripts, lambda b: b - 10 * TURNS,
-              ALL - 10 * TURNS),
-    Operation("backup", "recall.backup(sys.argv[1] + '/kept.db', force=True)", without_transcripts, all_before, ALL),
-    Operation("restore", "recall.restore(sys.argv[1] + '/earlier.db')", without_transcripts, all_before, ALL),
-]  # fmt: skip
-"""Add an operation here to have it killed."""
+def operations() -> list[Operation]:
+    """What is killed; add an operation here to have it killed too."""
+    whole, ten = SESSIONS * TURNS, 10 * TURNS
+    importing = "recall.import_sources()"
+    return [
+        Operation("first import", importing, without_index, lambda _: 0, whole),
+        Operation("import of more", importing, more, all_before, 2 * whole),
+        Operation("rebuild", "recall.import_sources(rebuild=True)", nothing, all_before, whole),
+        Operation("migration from the predecessor", importing, predecessors, all_before, whole),
+        Operation("recovery of a damaged index", importing, damaged, lambda _: 0, whole),
+        Operation("forget ten sessions", "recall.forget(path='**/session-00*')", without_transcripts,
+                  lambda before: before - ten, whole - ten),
+        Operation("backup", "recall.backup(sys.argv[1] + '/kept.db', force=True)", without_transcripts, all_before,
+                  whole),
+        Operation("restore", "recall.restore(sys.argv[1] + '/earlier.db')", without_transcripts, all_before, whole),
+    ]  # fmt: skip
+
+
+OPERATIONS = operations()
 
 
 if __name__ == "__main__":

@@ -402,7 +402,7 @@ def _check_leftovers(checkup: _Checkup) -> None:
     name = place.index_path.name
     left = [p for s in ("recovering", "restoring", "replacing") for p in place.home.glob(f"{name}.{s}*")]
     left += [*place.home.glob(".*.tmp"), *place.receipts.glob(".*.tmp")]
-    left += [p for p in [place.receipts / "import.holder"] if p.exists() and not _is_locked(place)]
+    left += [p for p in [place.receipts / "import.holder"] if p.exists() and not _is_own(place)]
     if left and not _is_locked(place):
 
         def repair() -> str:

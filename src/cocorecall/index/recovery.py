@@ -124,7 +124,11 @@ def deep_damage(connection: apsw.Connection) -> tuple[str | None, str | None]:
         return str(error), None
     words = [line for line in lines if "fts5" in line.lower() or "inverted index" in line]
     file = next((line for line in lines if line != "ok" and line not in words), None)
-    return file or _changed_text(connection), words[0] if words else None
+    try:
+        file = file or _changed_text(connection)
+    except UNREADABLE as error:
+        file = str(error)
+    return file, words[0] if words else None
 
 
 def _changed_text(connection: apsw.Connection) -> str | None:
@@ -640,7 +644,9 @@ def _complete(fresh: apsw.Connection, salvage: Salvage) -> None:
     """Sessions for turns that lost theirs, totals, full text; every transcript is to be read again."""
     writer = IndexWriter(fresh)
     fresh.execute("BEGIN IMMEDIATE")
-    fresh.execute("DELETE FROM sessions WHERE typeof(number) <> 'integer' OR number NOT BETWEEN 1 AND 549755813887")
+    fresh.execute(
+        "DELETE FROM sessions WHERE typeof(number) <> 'integer' OR number NOT BETWEEN 1 AND 549755813887"
+    )
     fresh.execute("DELETE FROM turns WHERE typeof(seq) <> 'integer' OR id <> session_id || ':' || seq")
     _adopt_orphans(fresh)
     salvage.expected = dict(rows(fresh, "SELECT id, turn_count FROM sessions"))
