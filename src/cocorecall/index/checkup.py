@@ -15,6 +15,7 @@ import apsw
 
 from cocorecall.errors import IndexDamagedError, RecallError
 from cocorecall.index import tombstones
+from cocorecall.index.docs import transaction
 from cocorecall.index.forgetting import Forgetter, compaction_is_due, set_aside_files
 from cocorecall.index.recovery import (
     count_orphans,
@@ -207,13 +208,8 @@ def _check_words(checkup: _Checkup, connection: apsw.Connection, damage: str | N
 
 
 def _drop_orphans(connection: apsw.Connection) -> str:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with transaction(connection):
         dropped = drop_orphans(connection)
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
     return f"Deleted {dropped:,} rows that no search could reach."
 
 
@@ -227,13 +223,12 @@ def _check_totals(checkup: _Checkup, connection: apsw.Connection) -> None:
         return
 
     def repair() -> str:
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute(
-            "UPDATE sessions SET (turn_count, chars) = (SELECT count(*), coalesce(sum(chars), 0) FROM turns"
-            " WHERE doc BETWEEN sessions.number << 24 AND (sessions.number << 24) | 16777215)"
-        )
-        IndexWriter(connection).refresh_totals()
-        connection.execute("COMMIT")
+        with transaction(connection):
+            connection.execute(
+                "UPDATE sessions SET (turn_count, chars) = (SELECT count(*), coalesce(sum(chars), 0) FROM turns"
+                " WHERE doc BETWEEN sessions.number << 24 AND (sessions.number << 24) | 16777215)"
+            )
+            IndexWriter(connection).refresh_totals()
         return "Counted anew."
 
     checkup.find("totals", "warning", f"The counts of {wrong:,} sessions are wrong.", FIX, repair)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -33,3 +34,16 @@ def load_payload(payload: str | None) -> Any:
 def rows(connection: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
     """All rows of a statement."""
     return connection.execute(sql, values).fetchall()
+
+
+@contextlib.contextmanager
+def transaction(connection: apsw.Connection) -> Iterator[None]:
+    """All of it or nothing; SQLite itself has rolled back already where the disk was full."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise

@@ -18,7 +18,7 @@ import apsw
 
 from cocorecall.analysis import index_text
 from cocorecall.index import tombstones
-from cocorecall.index.docs import SEQ_BITS, doc_range, turn_id
+from cocorecall.index.docs import SEQ_BITS, doc_range, transaction, turn_id
 from cocorecall.index.writer import IndexWriter
 from cocorecall.model.reports import ForgottenSession
 from cocorecall.project import Place, write_text
@@ -130,8 +130,7 @@ class Forgetter:
     def forget(self, session_ids: Sequence[str], now: str) -> Forgotten:
         """Remove sessions in one transaction; `compact` must follow."""
         self._db.execute("PRAGMA secure_delete = ON")
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
+        with transaction(self._db):
             out = self.preview(session_ids)
             out.kept_in = {}
             self._delete_by_rowid("citations", self._cited(session_ids))
@@ -142,10 +141,6 @@ class Forgetter:
             self._writer.refresh_totals()
             self._refresh_speakers()
             self._writer.set_meta(COMPACTION_DUE, "1")
-            self._db.execute("COMMIT")
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
         return out
 
     def _delete_by_rowid(self, table: str, rowids: Sequence[int]) -> None:
@@ -250,20 +245,20 @@ class Forgetter:
         self._db.execute("PRAGMA secure_delete = ON")
         # words of deleted turns stay in full-text segments until these are merged
         self._db.execute("INSERT INTO turn_words (turn_words) VALUES ('optimize')")
-        self._db.execute("DELETE FROM import_meta WHERE key = ?", (COMPACTION_DUE,))
         self._db.execute("VACUUM")
+        if not self._empty_log():
+            self._writer.set_meta(COMPACTION_DUE, "1")
+            return False
+        self._db.execute("DELETE FROM import_meta WHERE key = ?", (COMPACTION_DUE,))
         return self._empty_log()
 
     def _empty_log(self) -> bool:
         until = time.monotonic() + _LOG_SECONDS
-        while True:
-            busy = self._all("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]
-            if not busy:
-                return True
+        while self._all("PRAGMA wal_checkpoint(TRUNCATE)")[0][0]:
             if time.monotonic() > until:
-                self._writer.set_meta(COMPACTION_DUE, "1")
                 return False
             time.sleep(0.1)
+        return True
 
 
 def sessions_where(connection: apsw.Connection, *, path: str | None, before: str | None) -> list[str]:

@@ -18,7 +18,7 @@ from typing import Any
 import apsw
 
 from cocorecall.errors import IndexDamagedError, RecallError
-from cocorecall.index.docs import MAX_SEQ, doc_range, rows
+from cocorecall.index.docs import MAX_SEQ, doc_range, rows, transaction
 from cocorecall.index.pages import DamagedFile
 from cocorecall.index.schema import (
     SCHEMA_VERSION,
@@ -238,14 +238,9 @@ def rebuild_words(connection: apsw.Connection) -> None:
     Raises:
         apsw.Error: its tables are too damaged for that; nothing was changed.
     """
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with transaction(connection):
         IndexWriter(connection).rebuild_words()
         connection.execute("INSERT INTO turn_words (turn_words) VALUES ('integrity-check')")
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
 
 
 def _mend_file(path: Path, now: str) -> Salvage:

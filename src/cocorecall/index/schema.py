@@ -138,7 +138,10 @@ def open_for_reading(path: Path) -> apsw.Connection:
             connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
             version = _version(connection, path)
-        except (apsw.CantOpenError, apsw.ReadOnlyError):
+        except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError):
+            # a read-only disk, or one so full that SQLite's shared memory has no room
+            if _log_holds_something(path):
+                raise
             uri = path.resolve().as_uri() + "?immutable=1"
             connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
             version = _version(connection, path)
@@ -149,6 +152,14 @@ def open_for_reading(path: Path) -> apsw.Connection:
         connection.execute("PRAGMA temp_store = MEMORY")
         _meet_damage(connection, path)
     return connection
+
+
+def _log_holds_something(path: Path) -> bool:
+    """Whether the database file alone is not the whole index."""
+    try:
+        return path.with_name(path.name + "-wal").stat().st_size > 0
+    except OSError:
+        return False
 
 
 def _meet_damage(connection: apsw.Connection, path: Path) -> None:
@@ -201,7 +212,8 @@ def migrate(connection: apsw.Connection, version: int, wanted: int = SCHEMA_VERS
                 connection.execute(f"PRAGMA user_version = {step}")
             connection.execute("COMMIT")
         except BaseException as error:
-            connection.execute("ROLLBACK")
+            if connection.in_transaction:  # a full disk has ended it already
+                connection.execute("ROLLBACK")
             if isinstance(error, apsw.SQLError):
                 raise IndexDamagedError(
                     f"{connection.filename} holds tables that are not CocoRecall's ({error}).",
