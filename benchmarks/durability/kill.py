@@ -261,6 +261,32 @@ def predecessors(project: Path) -> None:
     connection.close()
 
 
+def first_version(project: Path) -> None:
+    """The index in the first schema; its transcripts are gone."""
+    from cocorecall.index.schema import migrate  # noqa: PLC0415 - a look behind the door, for the test's sake
+    from cocorecall.index.writer import IndexWriter  # noqa: PLC0415
+
+    without_transcripts(project)
+    index = index_of(project)
+    newest = index.rename(project / "newest.db")
+    connection = apsw.Connection(str(index))
+    migrate(connection, 0, 1)
+    connection.execute("ATTACH ? AS newest", (str(newest),))
+    tables = connection.execute(
+        "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite%'"
+    ).fetchall()
+    with connection:
+        for (table,) in tables:
+            names = ", ".join(str(row[1]) for row in connection.execute(f"PRAGMA main.table_info({table})"))
+            connection.execute(
+                f"INSERT OR REPLACE INTO main.{table} ({names}) SELECT {names} FROM newest.{table}"
+            )
+        IndexWriter(connection).rebuild_words()
+    connection.execute("DETACH newest")
+    connection.close()
+    newest.unlink()
+
+
 def all_before(before: int) -> int:
     return before
 
@@ -274,6 +300,7 @@ def operations() -> list[Operation]:
         Operation("import of more", importing, more, all_before, 2 * whole),
         Operation("rebuild", "recall.import_sources(rebuild=True)", nothing, all_before, whole),
         Operation("migration from the predecessor", importing, predecessors, all_before, whole),
+        Operation("migration from the first schema", importing, first_version, all_before, whole),
         Operation("recovery of a damaged index", importing, damaged, lambda _: 0, whole),
         Operation("forget ten sessions", "recall.forget(path='**/session-00*')", without_transcripts,
                   lambda before: before - ten, whole - ten),

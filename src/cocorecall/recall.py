@@ -145,6 +145,8 @@ class Recall:
     def _import_lock(self) -> Iterator[None]:
         from filelock import FileLock, Timeout  # noqa: PLC0415 - only writers lock
 
+        from cocorecall.project import write_text  # noqa: PLC0415 - the same
+
         holder = self._place.receipts / "import.holder"
         lock = FileLock(self._place.lock_path, timeout=LOCK_SECONDS, mode=0o600)
         try:
@@ -158,7 +160,7 @@ class Recall:
         try:
             with contextlib.suppress(OSError):
                 holder.parent.mkdir(mode=0o700, exist_ok=True)
-                holder.write_text(f"process {os.getpid()}, since {self._now()}", encoding="utf-8")
+                write_text(holder, f"process {os.getpid()}, since {self._now()}", private=True)
             yield
         finally:
             with contextlib.suppress(OSError):

@@ -62,7 +62,7 @@ def test_a_healthy_index_has_no_findings(well: Project) -> None:
     document = json.loads(process.stdout)
     assert process.returncode == 0
     assert (document["schema"], document["healthy"]) == ("cocorecall.doctor/1", True)
-    assert document["findings"] == []
+    assert [f for f in document["findings"] if f["check"] != "installed"] == []
     assert {"database", "words", "orphans", "permissions", "gitignore", "sources", "clock", "space"} <= set(
         document["checks"]
     )
@@ -284,3 +284,32 @@ def test_the_index_is_private_after_the_predecessor_left_it_open(project: Projec
     assert report.healthy
     if sys.platform != "win32":
         assert stat.S_IMODE(project.index.stat().st_mode) == 0o600
+
+
+def test_what_agents_have_of_us_is_compared_with_what_this_version_installs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from cocorecall.cli.command import Settings
+    from cocorecall.cli.doctor_command import _installation
+    from cocorecall.cli.install_command import own_program, record_path
+    from cocorecall.install import apply, plan_install
+
+    for name in ("SNOWFLAKE_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("COCORECALL_HOME", str(tmp_path / "ours"))
+    program = tmp_path / ("recall.exe" if os.name == "nt" else "recall")
+    program.touch(mode=0o755)
+    monkeypatch.setattr(sys, "argv", [str(program)])
+    settings = Settings(project=str(tmp_path))
+    assert [f.severity for f in _installation(settings)] == ["note"]
+    apply(
+        plan_install("claude", home=tmp_path, project=tmp_path, command=own_program(), record=record_path())
+    )
+    assert _installation(settings) == []
+    (skill,) = tmp_path.rglob("SKILL.md")
+    skill.write_text(skill.read_text(encoding="utf-8") + "an older text\n", encoding="utf-8")
+    (found,) = _installation(settings)
+    assert (found.severity, found.remedy) == ("warning", "recall install claude")
+    assert "SKILL.md" in found.problem

@@ -19,7 +19,7 @@ _TITLE = 40
 
 
 @click.command("forget")
-@click.argument("session_id", metavar="ID", required=False)
+@click.argument("session_id", metavar="[ID]", required=False)
 @click.option("--path", metavar="GLOB", help="Sessions whose transcript's path matches: '**/client-x/**'.")
 @click.option("--before", metavar="WHEN", help="Sessions whose last turn was before: 2026-01-01, 90d, …")
 @click.option("--matching", metavar="QUERY", help="Sessions that hold a turn with all words of QUERY.")

@@ -205,7 +205,9 @@ class SessionStore:
         try:
             self._db.execute("INSERT INTO turn_words (turn_words) VALUES ('integrity-check')")
         except apsw.CorruptError:
-            return "The full-text index is damaged; `recall import --rebuild` derives it anew from the stored turns."
+            return (
+                "The full-text index is damaged; `recall doctor --fix` derives it anew from the stored turns."
+            )
         except (apsw.ReadOnlyError, apsw.BusyError):
             return None  # FTS5 wants to write to check; an import that is writing is checked next time
         row = self._db.execute(
@@ -214,7 +216,7 @@ class SessionStore:
         if row and row[0] != row[1]:
             return (
                 f"The full-text index holds {row[1]:,} turns of {row[0]:,};"
-                " `recall import --rebuild` derives it anew from the stored turns."
+                " `recall doctor --fix` derives it anew from the stored turns."
             )
         return None
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from cocorecall.model.doctor import RecoveryReport
 from cocorecall.model.results import Span
+
+if TYPE_CHECKING:
+    from cocorecall.model.doctor import RecoveryReport
 
 
 @dataclass(frozen=True, slots=True)
