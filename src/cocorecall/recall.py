@@ -569,8 +569,8 @@ class Recall:
                     # an import may have run since they were looked up
                     wanted = forgetter.present(wanted)
                     wanted = forgetter.with_subagents(forgetter.with_forks(wanted) if forks else wanted)
-                    if dry_run:
-                        return self._forget_report(forgetter.preview(wanted), dry_run=True)
+                    if dry_run or not wanted:
+                        return self._forget_report(forgetter.preview(wanted), dry_run=dry_run)
                     tombstones.merge(connection, self._place)
                     gone = forgetter.forget(wanted, self._now())
                     tombstones.merge(connection, self._place)

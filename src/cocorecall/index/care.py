@@ -25,14 +25,15 @@ def import_with_care(place: Place, now: str, run: Callable[[apsw.Connection], Im
         IndexTooNewError, IndexDamagedError, BusyError, RecallError: as for opening; damage only where it
             cannot be mended.
     """
-    salvage = mend(place.index_path, now)
-    try:
-        return _run(place, run, salvage)
-    except IndexDamagedError as error:
-        if error.damage is None or (salvage and salvage.what == "file"):
-            raise
-        salvage = mend(place.index_path, now, damage=error.damage)
-        return _run(place, run, salvage)
+    with plain_errors(place.index_path):
+        salvage = mend(place.index_path, now)
+        try:
+            return _run(place, run, salvage)
+        except IndexDamagedError as error:
+            if error.damage is None or (salvage and salvage.what == "file"):
+                raise
+            salvage = mend(place.index_path, now, damage=error.damage)
+            return _run(place, run, salvage)
 
 
 def _run(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -45,6 +46,13 @@ def plain_errors(path: Path) -> Iterator[None]:
             raise _disk_full(path) from error
         raise RecallError(
             f"The index {path} cannot be opened ({error}).", "Check the folder and its permissions."
+        ) from error
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise _disk_full(path) from error
+        raise RecallError(
+            f"Cannot write to {path.parent}: {error.strerror or error}.",
+            "Check the folder and its permissions.",
         ) from error
 
 
