@@ -36,10 +36,11 @@ class DamagedFile:
         self.page_size = size if size in _SIZES else _DEFAULT_PAGE
         reserved = header[20] if len(header) == _HEADER and header[20] < 64 else 0  # noqa: PLR2004 - a plausible few
         self._usable = self.page_size - reserved
-        self._first_free = int.from_bytes(header[32:36], "big") if header.startswith(b"SQLite") else 0
         log = path.with_name(path.name + "-wal")
         self._log: BinaryIO | None = log.open("rb") if log.exists() else None
         self._in_log = _logged_pages(self._log, self.page_size) if self._log else {}
+        newest = self.page(1)[:_HEADER]
+        self._first_free = int.from_bytes(newest[32:36], "big") if newest.startswith(b"SQLite") else 0
         self.pages = max(path.stat().st_size // self.page_size, max(self._in_log, default=0))
 
     def close(self) -> None:
