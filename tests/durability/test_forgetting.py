@@ -14,8 +14,8 @@ import pytest
 from cli_run import recall_process
 from cocorecall.errors import UsageError
 from cocorecall.index import forgetting
-from cocorecall.index.schema import open_for_writing
-from damage import is_sound
+from cocorecall.index.schema import damage_note, open_for_writing
+from damage import is_sound, overwrite, pages_of
 from projects import Project
 
 WORD = "zebracode4711"
@@ -321,6 +321,30 @@ def test_another_conversation_of_the_same_id_stays_and_grows(project: Project) -
         recall.import_sources()
         assert recall.search("conversation goes on", all=True, record=False).total_turns == 2
         assert recall.status().sessions == 1
+
+
+def test_what_forks_share_survives_damage(project: Project) -> None:
+    """Keys of records are whole numbers of either sign."""
+    forked(project)
+    before = shared(project)
+    assert min(key for key, _ in before[0]) < 0
+    overwrite(project.index, pages_of(project.index, "folders")[0])
+    shutil.rmtree(project.transcripts)
+    project.transcripts.mkdir()
+    damage_note(project.index).write_text("met", encoding="utf-8")
+    with project.open() as recall:
+        assert recall.import_sources().recovered is not None
+    assert shared(project) == before
+
+
+def shared(project: Project) -> tuple[list[tuple[int, int]], list[tuple[int, str]]]:
+    connection = apsw.Connection(str(project.index))
+    try:
+        records = connection.execute("SELECT key, doc FROM records ORDER BY key").fetchall()
+        copies = connection.execute("SELECT doc, session_id FROM copies ORDER BY 1, 2").fetchall()
+        return [(int(str(k)), int(str(d))) for k, d in records], [(int(str(d)), str(s)) for d, s in copies]
+    finally:
+        connection.close()
 
 
 # --- what cannot be reached ---------------------------------------------------------------------------

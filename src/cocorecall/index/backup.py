@@ -13,7 +13,7 @@ from cocorecall.errors import IndexDamagedError, IndexTooNewError, RecallError, 
 from cocorecall.index import tombstones
 from cocorecall.index.docs import rows
 from cocorecall.index.forgetting import Forgetter, note_backup
-from cocorecall.index.recovery import damage_at_a_glance, deep_damage, set_aside
+from cocorecall.index.recovery import damage_at_a_glance, deep_damage, discard_recovery, set_aside
 from cocorecall.index.schema import SCHEMA_VERSION, damage_note, open_for_writing, plain_errors
 from cocorecall.model.doctor import BackupReport, RestoreReport
 from cocorecall.project import Place
@@ -124,6 +124,7 @@ def restore(place: Place, source: Path, now: str) -> RestoreReport:
             stones = _present_stones(place)
             forgotten_again, totals = _make_ready(source, ready, stones, now)
             aside = _put_in_place(index, ready, now)
+        discard_recovery(index)
         tombstones.write_file(place, _stones_of(index))
         damage_note(index).unlink(missing_ok=True)
     finally:

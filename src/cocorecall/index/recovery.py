@@ -42,7 +42,7 @@ UNREADABLE = (apsw.Error, UnicodeDecodeError)
 
 _MAGIC = b"SQLite format 3\0"
 _HEADER = 100
-_MAX_ROWID = (1 << 63) - 1
+_MIN_ROWID, _MAX_ROWID = -(1 << 63), (1 << 63) - 1
 _BATCH = 500
 _DERIVED = {"speakers"}
 """Tables that are derived from others after all rows are there."""
@@ -224,7 +224,7 @@ def _mend_words(path: Path) -> Salvage | None:
         return None
     try:
         rebuild_words(connection)
-    except UNREADABLE:
+    except (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, UnicodeDecodeError):
         return None
     else:
         return Salvage("words")
@@ -251,6 +251,12 @@ def _mend_file(path: Path, now: str) -> Salvage:
     building.replace(_side(path, ".recovered"))
     salvage.set_aside = _finish_swap(path, now)
     return salvage
+
+
+def discard_recovery(path: Path) -> None:
+    """Remove what an unfinished recovery of an index left: another file has taken its place."""
+    for suffix in (".recovering", ".recovered"):
+        _remove(_side(path, suffix))
 
 
 def _remove(path: Path) -> None:
@@ -465,40 +471,37 @@ class _TableReader:
             yield from self._by_rowid()
 
     def _by_rowid(self) -> Iterator[Sequence[Any]]:
-        last, jump = -1, 1
-        while True:
-            reached = last
+        following, jump = _MIN_ROWID, 1
+        while following <= _MAX_ROWID:
+            start = following
             try:
                 for rowid, *row in self._db.execute(
-                    f'SELECT rowid, {self._names} FROM "{self._table}" WHERE rowid > ? ORDER BY rowid',
-                    (last,),
+                    f'SELECT rowid, {self._names} FROM "{self._table}" WHERE rowid >= ? ORDER BY rowid',
+                    (following,),
                 ):
-                    if rowid <= last:
+                    if rowid < following:
                         raise apsw.CorruptError("rows out of order")
-                    last = rowid
+                    following = rowid + 1
                     yield row
             except UNREADABLE:
                 self.broken = True
-                following = self._next_readable(last)
-                if following is None:
-                    return
                 # where the place found cannot be read on from after all, the next try begins further behind
-                jump = 1 if last > reached else jump * 2
-                last = following - 2 + jump
-                if last >= _MAX_ROWID:
+                jump = 1 if following > start else jump * 2
+                readable = self._next_readable(following)
+                if readable is None:
                     return
+                following = readable - 1 + jump
             else:
                 return
 
-    def _next_readable(self, last: int) -> int | None:
-        """The first rowid behind `last` from which reading goes on; None where nothing more can be read."""
-        step, bad = 1, last
-        while not self._reads_from(last + step):
-            bad = last + step
-            step *= 2
-            if last + step > _MAX_ROWID:
-                return None
-        good = last + step
+    def _next_readable(self, bad: int) -> int | None:
+        """The first rowid behind a bad one from which reading goes on; None where nothing more can be read."""
+        step, good = 1, bad + 1
+        while good <= _MAX_ROWID and not self._reads_from(good):
+            bad, step = good, step * 2
+            good = bad + step
+        if good > _MAX_ROWID:
+            return None
         while good - bad > 1:
             middle = (good + bad) // 2
             if self._reads_from(middle):
