@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import apsw
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cocorecall.index.pages import DamagedFile
@@ -23,6 +23,7 @@ def rows_of(path: Path) -> list[tuple[int, list[object]]]:
         file.close()
 
 
+@settings(max_examples=40)
 @given(
     rows=st.dictionaries(st.integers(-(2**63), 2**63 - 1), st.tuples(VALUES, VALUES), max_size=20),
     page_size=st.sampled_from([512, 1024, 4096]),
@@ -61,6 +62,7 @@ def test_deleted_rows_and_older_versions_are_not_read(tmp_path: Path) -> None:
     assert found[20] == "x" * 3000
 
 
+@settings(max_examples=40)
 @given(
     noise=st.binary(max_size=6000),
     head=st.sampled_from(
