@@ -6,6 +6,8 @@ command line ends with (`design`: 1 it failed, 2 wrong usage, 3 not initialized)
 
 from __future__ import annotations
 
+from typing import Literal
+
 
 class RecallError(Exception):
     """Something went wrong that the user can understand and act on.
@@ -44,7 +46,18 @@ class BusyError(RecallError):
 
 
 class IndexDamagedError(RecallError):
-    """The index file is not a sound database."""
+    """The index file is not a sound database.
+
+    Attributes:
+        damage: `file` where the database is damaged, `words` where only its full-text index is, and None
+            where the file is sound but holds something else than our tables.
+    """
+
+    def __init__(
+        self, message: str, hint: str = "", *, damage: Literal["file", "words"] | None = None
+    ) -> None:
+        super().__init__(message, hint)
+        self.damage = damage
 
 
 class IndexTooNewError(RecallError):

@@ -7,15 +7,15 @@ of version control. Knows nothing of SQLite or of transcripts.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from cocorecall.errors import NotInitializedError, SourceConfigError
 
 NOT_INITIALIZED = "CocoPlus is not initialized. Run `$pod init` first."
-IGNORED = ("recall.db", "recall.db-wal", "recall.db-shm", "recall.db.lock", "recall/")
-"""What `.cocoplus/.gitignore` must name: the index, SQLite's side files, the lock, the receipts."""
+IGNORED = ("recall.db", "recall.db-wal", "recall.db-shm", "recall.db.lock", "recall/", "recall.db.*")
+"""What `.cocoplus/.gitignore` must name: the index, SQLite's side files, the lock, the receipts, set-aside files."""
 
 SOURCES_FILE = "recall-sources.json"
 
@@ -174,9 +174,9 @@ def write_text(path: Path, text: str, *, private: bool = False) -> None:
     """Write a whole small file so that a reader, or a crash, sees the old or the new one.
 
     Args:
-        path: the file.
+        path: the file; its folder is made when missing.
         text: all of it.
-        private: readable by its owner alone, whatever the umask.
+        private: only its owner may read it.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
@@ -190,6 +190,41 @@ def write_text(path: Path, text: str, *, private: bool = False) -> None:
 
 def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
+
+
+def read_ignored(place: Place) -> tuple[str, ...]:
+    """The `ignore` patterns of the sources file; none where it has none, or is a bare list.
+
+    Raises:
+        SourceConfigError: `ignore` is no list of strings.
+    """
+    patterns = _read_object(place).get("ignore", [])
+    if not isinstance(patterns, list) or not all(isinstance(p, str) and p.strip() for p in patterns):
+        raise SourceConfigError(
+            f'{place.sources_path}: "ignore" must be a list of patterns.',
+            'Such as "**/secret-client/**" or "session:7f3a…".',
+        )
+    return tuple(patterns)
+
+
+def write_ignored(place: Place, patterns: Sequence[str], sources: list[Source]) -> None:
+    """Write the patterns; a sources file that was missing or a bare list becomes an object."""
+    import json  # noqa: PLC0415
+
+    if not _read_object(place):
+        write_sources(place, sources)
+    content = _read_object(place) | {"ignore": list(patterns)}
+    write_text(place.sources_path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+def _read_object(place: Place) -> dict[str, Any]:
+    import json  # noqa: PLC0415
+
+    try:
+        data = json.loads(place.sources_path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return data if isinstance(data, dict) else {}
 
 
 # --- what CocoPlus says ------------------------------------------------------------------------------

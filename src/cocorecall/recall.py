@@ -21,10 +21,13 @@ if TYPE_CHECKING:
     import apsw
 
     from cocorecall.index.filters import Filters
+    from cocorecall.index.forgetting import Forgotten
     from cocorecall.index.reader import IndexReader
     from cocorecall.index.sessions import SessionStore
     from cocorecall.model import (
+        BackupReport,
         CitedTurn,
+        DoctorReport,
         ExportReport,
         FacetReport,
         FixReport,
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
         ImportReport,
         PreMortemReport,
         Progress,
+        RestoreReport,
         Results,
         SecretReport,
         SessionInfo,
@@ -40,6 +44,7 @@ if TYPE_CHECKING:
         SourceReport,
         StatusReport,
         Timeline,
+        Tombstone,
         VerifyReport,
     )
 
@@ -142,25 +147,27 @@ class Recall:
             SourceConfigError, IndexTooNewError, IndexDamagedError, RecallError: as they say.
         """
         from cocorecall.evidence import read_vocabulary  # noqa: PLC0415 - a search imports no parser
+        from cocorecall.index.care import import_with_care  # noqa: PLC0415
         from cocorecall.index.importer import Importer  # noqa: PLC0415 - likewise
-        from cocorecall.index.schema import open_for_writing, plain_errors  # noqa: PLC0415
-        from cocorecall.project import keep_out_of_git  # noqa: PLC0415
+        from cocorecall.project import keep_out_of_git, read_ignored  # noqa: PLC0415
+        from cocorecall.sources.ignoring import Ignore  # noqa: PLC0415
 
         now = self._now()
         start = self._moment(since) if since else None
         sources = self._sources()
+        ignore = Ignore(read_ignored(self._place))
+
+        def run(connection: apsw.Connection) -> ImportReport:
+            return Importer(
+                connection, sources, root=self._place.root, vocabulary=read_vocabulary(self._place.root),
+                phases=read_phases(self._place), now=now, since=start, rebuild=rebuild, progress=progress,
+                ignore=ignore,
+            ).run()  # fmt: skip
+
         with self._import_lock():
             keep_out_of_git(self._place)
             self.close()
-            connection = open_for_writing(self._place.index_path)
-            try:
-                with plain_errors(self._place.index_path):
-                    report = Importer(
-                        connection, sources, root=self._place.root, vocabulary=read_vocabulary(self._place.root),
-                        phases=read_phases(self._place), now=now, since=start, rebuild=rebuild, progress=progress,
-                    ).run()  # fmt: skip
-            finally:
-                connection.close()
+            report = import_with_care(self._place, now, run)
         return self._with_receipt(report, now)
 
     @contextlib.contextmanager
@@ -282,7 +289,9 @@ class Recall:
         from cocorecall.search.answer import Request, answer  # noqa: PLC0415 - import and status do not search
 
         reader = self._open_reader()
-        if reader is None or not reader.totals().turns:
+        with self._plain_errors():
+            empty = reader is None or not reader.totals().turns
+        if reader is None or empty:
             return self._nothing_indexed(query, budget)
         inline = _inline_filters(query, reader)
         session = session or next(iter(inline.get("session", ())), None)
@@ -784,29 +793,245 @@ class Recall:
         with self._plain_errors():
             return report_status(self._place, self._sources(), store, self._clock())
 
-    def forget(self, session_id: str) -> ForgetReport:
-        """Remove a session, and every trace of it, from the index; later imports do not bring it back.
+    def forget(
+        self,
+        session_id: str | None = None,
+        *,
+        path: str | None = None,
+        before: str | None = None,
+        matching: str | None = None,
+        forks: bool = False,
+        dry_run: bool = False,
+    ) -> ForgetReport:
+        """Remove sessions, and every trace of them, from the index; later imports do not bring them back.
+
+        Several conditions together name the sessions that meet all of them. Sessions of subagents go with
+        theirs.
+
+        Args:
+            session_id: an id or an unambiguous prefix.
+            path: sessions whose transcript's path matches this glob, as in `ignore`.
+            before: sessions whose last turn was before this moment.
+            matching: sessions that hold a turn with all words of this query.
+            forks: also sessions that hold copies of their turns; else such turns stay, as the fork's own.
+            dry_run: only say what would go.
 
         Raises:
-            UsageError: no such session, or an ambiguous prefix.
+            UsageError: no condition, no such session, an ambiguous prefix, a query without a word.
             BusyError: an import is running.
         """
+        from cocorecall.index import forgetting, tombstones  # noqa: PLC0415
         from cocorecall.index.schema import open_for_writing  # noqa: PLC0415
-        from cocorecall.index.sessions import SessionStore  # noqa: PLC0415
-        from cocorecall.model import ForgetReport  # noqa: PLC0415
 
-        sid = self._resolve(session_id)
+        if session_id is None and path is None and before is None and matching is None:
+            raise UsageError(
+                "Nothing says what to forget.", "Name a session, or --path, --before, --matching."
+            )
+        wanted = self._selected(session_id, path, before, matching)
         with self._import_lock():
             self.close()
             connection = open_for_writing(self._place.index_path)
             try:
                 with self._plain_errors():
-                    store = SessionStore(connection)
-                    turns, citations, path = store.forget(sid, self._now())
-                    store.compact()
+                    forgetter = forgetting.Forgetter(connection)
+                    # an import may have run since they were looked up
+                    wanted = forgetter.present(wanted)
+                    wanted = forgetter.with_subagents(forgetter.with_forks(wanted) if forks else wanted)
+                    if dry_run or not wanted:
+                        return self._forget_report(forgetter.preview(wanted), dry_run=dry_run)
+                    tombstones.merge(connection, self._place)
+                    gone = forgetter.forget(wanted, self._now())
+                    tombstones.merge(connection, self._place)
+                    gone.log_in_use = not forgetter.compact()
             finally:
                 connection.close()
-        return ForgetReport(sid, turns, citations, (path,) if Path(path).exists() else ())
+            forgetting.clean_receipts(self._place, [s.source_path for s in gone.sessions])
+        return self._forget_report(gone)
+
+    def _selected(
+        self, session_id: str | None, path: str | None, before: str | None, matching: str | None
+    ) -> list[str]:
+        """Sessions that meet every condition that is given."""
+        chosen = [self._resolve(session_id)] if session_id is not None else None
+        if path is not None or before is not None:
+            from cocorecall.index.forgetting import sessions_where  # noqa: PLC0415
+
+            self._store()
+            assert self._connection is not None  # noqa: S101 - opened by the line above
+            moment = self._moment(before) if before is not None else None
+            with self._plain_errors():
+                found = sessions_where(self._connection, path=path, before=moment)
+            chosen = found if chosen is None else [s for s in chosen if s in found]
+        if matching is not None:
+            holding = self._sessions_holding(matching)
+            chosen = holding if chosen is None else [s for s in chosen if s in holding]
+        return chosen or []
+
+    def _sessions_holding(self, query: str) -> list[str]:
+        from cocorecall.search.holding import sessions_holding  # noqa: PLC0415
+
+        self._store()
+        assert self._reader is not None  # noqa: S101 - opened by the line above
+        with self._plain_errors():
+            return sessions_holding(query, self._reader)
+
+    def _forget_report(self, gone: Forgotten, *, dry_run: bool = False) -> ForgetReport:
+        from cocorecall.index.forgetting import out_of_reach  # noqa: PLC0415
+        from cocorecall.model import ForgetReport, KeptTurns  # noqa: PLC0415
+
+        sessions = tuple(gone.sessions)
+        note = "Another process holds the index's log: the next import empties it." if gone.log_in_use else ""
+        return ForgetReport(
+            sessions[0].session_id if len(sessions) == 1 else None,
+            sum(s.turns for s in sessions) - sum(gone.kept_in.values()),
+            gone.citations,
+            out_of_reach(self._place, sessions) if sessions else (),
+            sessions,
+            tuple(KeptTurns(sid, n) for sid, n in sorted(gone.kept_in.items())),
+            dry_run,
+            note,
+        )
+
+    def forgotten(self) -> tuple[Tombstone, ...]:
+        """What was forgotten and when, newest first; names are not kept."""
+        from cocorecall.index import tombstones  # noqa: PLC0415
+        from cocorecall.model import Tombstone  # noqa: PLC0415
+
+        stones = tombstones.read_file(self._place)
+        self._open_reader()
+        if self._connection is not None:
+            with self._plain_errors():
+                stones |= tombstones.read(self._connection)
+        found = (Tombstone(key, at) for key, at in stones.items())
+        return tuple(sorted(found, key=lambda t: (t.forgotten_at, t.key), reverse=True))
+
+    def remember(self, key: str) -> Tombstone:
+        """Take a tombstone away, so that the next import brings the session back, if its transcript is there.
+
+        Args:
+            key: its key, or an unambiguous beginning.
+
+        Raises:
+            UsageError: none, or several.
+            BusyError: an import is running.
+        """
+        from cocorecall.index import tombstones  # noqa: PLC0415
+        from cocorecall.index.schema import open_for_writing  # noqa: PLC0415
+
+        found = [t for t in self.forgotten() if key and t.key.startswith(key)]
+        if len(found) != 1:
+            raise UsageError(
+                f"{key!r} names {len(found) or 'no'} forgotten sessions.",
+                "`recall forget --list` shows the keys.",
+            )
+        with self._import_lock():
+            self.close()
+            connection = open_for_writing(self._place.index_path)
+            try:
+                with self._plain_errors():
+                    tombstones.remove(connection, self._place, found[0].key)
+            finally:
+                connection.close()
+        return found[0]
+
+    # --- ignore patterns -----------------------------------------------------------------------------
+
+    def ignored(self) -> tuple[str, ...]:
+        """The patterns that keep transcripts and sessions out."""
+        from cocorecall.project import read_ignored  # noqa: PLC0415
+
+        return read_ignored(self._place)
+
+    def ignore(self, pattern: str) -> tuple[str, ...]:
+        """Keep transcripts whose path matches a glob, or sessions (`session:ID`), out of coming imports.
+
+        Raises:
+            UsageError: the pattern is there already, or empty.
+        """
+        from cocorecall.project import write_ignored  # noqa: PLC0415
+
+        present = self.ignored()
+        if not pattern.strip() or pattern in present:
+            raise UsageError(f"{pattern!r} is {'ignored already' if pattern.strip() else 'no pattern'}.")
+        write_ignored(self._place, [*present, pattern], self._sources())
+        return self.ignored()
+
+    def unignore(self, pattern: str) -> tuple[str, ...]:
+        """Take a pattern away again.
+
+        Raises:
+            UsageError: there is no such pattern.
+        """
+        from cocorecall.project import write_ignored  # noqa: PLC0415
+
+        present = self.ignored()
+        if pattern not in present:
+            raise UsageError(
+                f"{pattern!r} is no pattern of the sources file.", "`recall sources` lists them."
+            )
+        write_ignored(self._place, [p for p in present if p != pattern], self._sources())
+        return self.ignored()
+
+    # --- doctor, backup, restore ---------------------------------------------------------------------
+
+    def doctor(self, *, fix: bool = False) -> DoctorReport:
+        """Examine the index and what belongs to it.
+
+        Args:
+            fix: mend what can be mended without asking; a damaged file is set aside, nothing is deleted.
+
+        Raises:
+            BusyError: with `fix`, an import is running.
+            IndexTooNewError, RecallError: as they say.
+        """
+        from cocorecall.index.checkup import after_recovery, examine, mend_findings  # noqa: PLC0415
+
+        self.close()
+        sources, now = self._sources(), self._now()
+        if not fix:
+            return examine(self._place, sources, now)
+        found = examine(self._place, sources, now)
+        recovered = None
+        if any(f.check == "database" and f.severity == "error" for f in found.findings):
+            recovered = self.import_sources().recovered
+        with self._import_lock():
+            report = mend_findings(self._place, sources, now)
+        return after_recovery(found, recovered, report) if recovered else report
+
+    def backup(self, path: str | Path, *, force: bool = False) -> BackupReport:
+        """Write a checked copy of the whole index to a file; searches and imports go on meanwhile.
+
+        Args:
+            path: the file.
+            force: replace it where it exists.
+
+        Raises:
+            UsageError: it exists, or nothing is indexed yet.
+            IndexDamagedError: the index is not sound; nothing was written.
+            RecallError: it cannot be written.
+        """
+        from cocorecall.index.backup import backup  # noqa: PLC0415
+
+        self._store()
+        assert self._connection is not None  # noqa: S101 - opened by the line above
+        with self._plain_errors():
+            return backup(self._place, self._connection, Path(os.path.abspath(path)), force=force)  # noqa: PTH100
+
+    def restore(self, path: str | Path) -> RestoreReport:
+        """Put a backup in the index's place; the present index is set aside, forgotten sessions stay forgotten.
+
+        Raises:
+            UsageError: there is no such file.
+            IndexDamagedError, IndexTooNewError: it is not sound, or a newer program's; nothing was changed.
+            BusyError: an import is running.
+        """
+        from cocorecall.index.backup import restore  # noqa: PLC0415
+        from cocorecall.project import keep_out_of_git  # noqa: PLC0415
+
+        with self._import_lock():
+            keep_out_of_git(self._place)
+            self.close()
+            return restore(self._place, Path(os.path.abspath(path)), self._now())  # noqa: PTH100
 
     # --- secrets -------------------------------------------------------------------------------------
 

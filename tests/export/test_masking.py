@@ -14,7 +14,7 @@ KEY = "AKIA" + "IOSFODNN7EXAMPLE"  # the key of AWS's own documentation
 
 
 @pytest.mark.parametrize("form", ["jsonl", "markdown", "html"])
-def test_secrets_are_masked_in_every_format(project: Project, tmp_path: Path, form: str) -> None:
+def test_secrets_are_masked_in_every_format(project: Project, form: str) -> None:
     project.session("s", ("user", f"The key is {KEY}, keep it."))
     assert recall_process(project.root, "import").returncode == 0
     for option, shown in (((), False), (("--reveal",), True)):

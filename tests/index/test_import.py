@@ -269,7 +269,15 @@ def test_the_index_is_kept_out_of_git(project: Project) -> None:
     run(project)
     run(project)
     lines = (project.root / ".cocoplus" / ".gitignore").read_text().splitlines()
-    assert lines == ["mine.txt", "recall.db", "recall.db-wal", "recall.db-shm", "recall.db.lock", "recall/"]
+    assert lines == [
+        "mine.txt",
+        "recall.db",
+        "recall.db-wal",
+        "recall.db-shm",
+        "recall.db.lock",
+        "recall/",
+        "recall.db.*",
+    ]
 
 
 @pytest.mark.parametrize("content", ["{nonsense", '{"sources": 5}', '[{"no": "path"}]', "[7]"])

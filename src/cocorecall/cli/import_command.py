@@ -9,10 +9,11 @@ from dataclasses import asdict
 import click
 
 from cocorecall.cli.command import Settings, common_options, pass_settings
-from cocorecall.cli.output import counted, home_shortened, print_json, print_text
-from cocorecall.model import ImportReport, Progress
+from cocorecall.cli.output import counted, home_shortened, one_line, print_json, print_text, wrapped
+from cocorecall.model import ImportReport, Progress, RecoveryReport
 
 _SHOWN_REASONS = 8
+_SHOWN_TABLES = 6
 
 
 @click.command("import")
@@ -71,6 +72,10 @@ def summary(report: ImportReport) -> str:
         ),
         f"Read {report.transcripts_read:,} of {counted(report.transcripts, 'transcript')}.",
     ]
+    if report.recovered:
+        lines = [*_recovered(report.recovered), *lines]
+    if report.ignored:
+        lines.append(f"Ignored: {report.ignored:,}, by patterns that `recall sources` lists.")
     lines += _skipped(report)
     if report.sql_unparsed:
         lines.append(
@@ -83,6 +88,44 @@ def summary(report: ImportReport) -> str:
     if not report.transcripts:
         lines.append("No transcripts were found: `recall sources` shows where they are looked for.")
     return "\n".join(lines)
+
+
+def _recovered(recovered: RecoveryReport) -> list[str]:
+    """What became of a damaged index."""
+    if recovered.what == "words":
+        return ["The full-text index was damaged; it was derived anew from the stored turns."]
+    carried = dict(recovered.carried)
+    kept = f"{counted(carried.get('sessions', 0), 'session')}, {counted(carried.get('turns', 0), 'turn')}"
+    lines = [f"The index was damaged. What could be read of it was carried over: {kept}."]
+    if recovered.set_aside:
+        lines.append(f"The damaged file is kept: {home_shortened(recovered.set_aside)}")
+    if recovered.unreadable:
+        lines.append(f"Rows that could not be read: {_unreadable_rows(recovered)}.")
+    if recovered.lost:
+        turns = sum(s.lost for s in recovered.lost)
+        lines.append(
+            f"Not to be saved, as their transcripts are gone: {counted(turns, 'turn')} of"
+            f" {counted(len(recovered.lost), 'session')}:"
+        )
+        lines += [
+            f"  {one_line(s.session_id)}: {s.lost:,} of {counted(s.turns, 'turn')}"
+            for s in recovered.lost[:_SHOWN_REASONS]
+        ]
+        if len(recovered.lost) > _SHOWN_REASONS:
+            lines.append(f"  … and {len(recovered.lost) - _SHOWN_REASONS:,} more: see the receipt")
+    elif recovered.turns_unknown:
+        lines.append("What else it held cannot be told; the transcripts that are there were read anew.")
+    else:
+        lines.append("The transcripts filled the rest: no turn is missing.")
+    return [wrapped(line, 2) if not line.startswith("  ") else line for line in lines]
+
+
+def _unreadable_rows(recovered: RecoveryReport) -> str:
+    named = [f"{table} ({n:,})" if n > 0 else f"{table} (some)" for table, n in recovered.unreadable]
+    shown = ", ".join(named[:_SHOWN_TABLES])
+    return (
+        shown if len(named) <= _SHOWN_TABLES else f"{shown} and of {len(named) - _SHOWN_TABLES} more tables"
+    )
 
 
 def _skipped(report: ImportReport) -> list[str]:

@@ -30,7 +30,14 @@ def list_command(settings: Settings) -> None:
 
 def _list(settings: Settings) -> None:
     with settings.open() as recall:
-        _print(settings, recall.sources(), "No sources: `recall sources detect` shows agents' folders.")
+        patterns = recall.ignored()
+        sources = recall.sources()
+    if settings.json:
+        print_json("sources", {"sources": [asdict(s) for s in sources], "ignore": list(patterns)})
+        return
+    _print(settings, sources, "No sources: `recall sources detect` shows agents' folders.")
+    for pattern in patterns:
+        print_text(f"Ignored: {pattern}")
 
 
 @command.command("add")
@@ -72,6 +79,37 @@ def detect_command(settings: Settings) -> None:
     """Show known agents' folders on this machine that are not configured."""
     with settings.open() as recall:
         _print(settings, recall.detect_sources(), "No further agents' folders on this machine.")
+
+
+@command.command("ignore")
+@click.argument("pattern")
+@common_options
+@pass_settings
+def ignore_command(settings: Settings, pattern: str) -> None:
+    """Keep transcripts whose path matches PATTERN, or `session:ID`, out of coming imports."""
+    with settings.open() as recall:
+        patterns = recall.ignore(pattern)
+    _print_patterns(
+        settings, patterns, f"Coming imports leave out {pattern}. What is indexed stays: recall forget"
+    )
+
+
+@command.command("unignore")
+@click.argument("pattern")
+@common_options
+@pass_settings
+def unignore_command(settings: Settings, pattern: str) -> None:
+    """Take a pattern away again."""
+    with settings.open() as recall:
+        patterns = recall.unignore(pattern)
+    _print_patterns(settings, patterns, f"No longer left out: {pattern}. Next: recall import")
+
+
+def _print_patterns(settings: Settings, patterns: tuple[str, ...], said: str) -> None:
+    if settings.json:
+        print_json("sources", {"ignore": list(patterns)})
+    else:
+        print_text(said)
 
 
 def _print(settings: Settings, sources: tuple[SourceReport, ...], none: str) -> None:

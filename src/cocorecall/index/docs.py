@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import apsw
 
 SEQ_BITS = 24
 """Bits of a `doc` that hold the turn's `seq`: sessions of up to 16 million turns."""
@@ -24,3 +29,21 @@ def load_payload(payload: str | None) -> Any:
     import orjson  # noqa: PLC0415 - most hits show no call
 
     return None if payload is None else orjson.loads(payload)
+
+
+def rows(connection: apsw.Connection, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    """All rows of a statement."""
+    return connection.execute(sql, values).fetchall()
+
+
+@contextlib.contextmanager
+def transaction(connection: apsw.Connection) -> Iterator[None]:
+    """All of it or nothing; SQLite itself has rolled back already where the disk was full."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise

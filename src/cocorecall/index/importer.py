@@ -18,6 +18,7 @@ import apsw
 
 from cocorecall.evidence import AGENT, EvidenceFormat, Vocabulary, evidence_files
 from cocorecall.index.facet_import import FacetImport
+from cocorecall.index.tombstones import tombstone
 from cocorecall.index.writer import IndexWriter, SessionWriter, Tally, TranscriptState
 from cocorecall.model import (
     Event,
@@ -33,6 +34,7 @@ from cocorecall.model import (
 from cocorecall.project import PhaseHistory, Source
 from cocorecall.sources import formats, recognise
 from cocorecall.sources.discovery import Unreadable, walk
+from cocorecall.sources.ignoring import Ignore
 from cocorecall.sources.transcript import HEAD_BYTES, Transcript, TranscriptFormat
 
 BATCH_TURNS = 20_000
@@ -94,6 +96,7 @@ class Importer:
         since: ISO time; sessions that started before are left for later.
         rebuild: read every transcript, and derive full text anew.
         progress: called after each transcript.
+        ignore: what the sources file keeps out.
     """
 
     def __init__(
@@ -108,7 +111,9 @@ class Importer:
         since: str | None = None,
         rebuild: bool = False,
         progress: Callable[[Progress], None] | None = None,
+        ignore: Ignore | None = None,
     ) -> None:
+        self._ignore = ignore or Ignore(())
         self._db = connection
         self._writer = IndexWriter(connection)
         self._sources = sources
@@ -172,6 +177,8 @@ class Importer:
             for item in walk(source.folder, self._formats):
                 if isinstance(item, Unreadable):
                     self._skipped.append(SkippedInput(str(item.path), item.reason))
+                elif self._ignore.path(item.location):
+                    self._counts["ignored"] += 1
                 else:
                     self._found.setdefault(item.location, Found(item, source, signature_of(item)))
         if self._root is not None:
@@ -276,8 +283,8 @@ class Importer:
 
     def _close(self, running: _RunningSession, outcome: Outcome, *, complete: bool) -> None:
         tally = running.finish(self._now, self._phases, complete=complete)
-        if running.forgotten:
-            outcome.skip(str(running.path), "session was forgotten by `recall forget`")
+        if running.left_out:
+            outcome.skip(str(running.path), running.left_out)
         if tally is None:
             return
         outcome.sessions += 1
@@ -304,9 +311,18 @@ class Importer:
         """The writes of this import."""
         return self._writer
 
-    def is_forgotten(self, head: SessionHead) -> bool:
-        """Whether the user had this session removed."""
-        return session_key(head) in self._forgotten
+    def left_out(self, head: SessionHead, path: str) -> str | None:
+        """Why the user does not want this session in the index, or None."""
+        if self._ignore.session(head.id):
+            self._counts["ignored"] += 1
+            return "session is kept out by an `ignore` pattern of the sources file"
+        parent = head.parent_id if head.session_type == "subagent" else None
+        own = tombstone(head.agent, head.id) in self._forgotten
+        if not own and not (parent and tombstone(head.agent, parent) in self._forgotten):
+            return None
+        # another conversation of the same id, which was not forgotten, goes on
+        indexed = any(t.path == path for t in self._writer.sessions_of(head.id, head.agent))
+        return None if indexed else "session was forgotten by `recall forget`"
 
     def too_old(self, start: str | None) -> bool:
         """Whether a session that started then is outside `--since`."""
@@ -355,12 +371,8 @@ class Importer:
             unknown_records=dict(sorted(self._unknown.items())),
             sql_statements=self._facets.statements,
             sql_unparsed=self._facets.unparsed,
+            ignored=self._counts["ignored"],
         )
-
-
-def session_key(head: SessionHead) -> str:
-    """What names a forgotten session: agent and native id."""
-    return f"{head.agent}\n{head.id}"
 
 
 class _RunningSession:
@@ -374,10 +386,10 @@ class _RunningSession:
         self._importer = importer
         self._writer: SessionWriter | None = None
         self._folders: set[str] = set()
-        self.forgotten = importer.is_forgotten(head)
+        self.left_out = importer.left_out(head, path)
 
     def add(self, turn: Turn) -> None:
-        if self.forgotten:
+        if self.left_out:
             return
         if self._writer is None:
             if self._importer.too_old(self.head.start_time or turn.timestamp):
@@ -437,7 +449,7 @@ class _RunningSession:
     def _emptied(self) -> Tally | None:
         """A known session whose transcript now holds no turn at all: its turns are kept, marked as gone."""
         known = self._importer.writer.sessions_of(self.head.id, self.head.agent)
-        if self.forgotten or not any(k.path == self.path for k in known):
+        if self.left_out or not any(k.path == self.path for k in known):
             return None
         writer = self._open()
         writer.finish(complete=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -32,24 +33,78 @@ def plain_errors(path: Path) -> Iterator[None]:
         raise BusyError(
             f"The index {path} is in use by another process.", "Try again in a moment."
         ) from error
-    except (apsw.NotADBError, apsw.CorruptError) as error:
-        raise IndexDamagedError(
-            f"The index {path} is damaged ({error}).",
-            "Move the file away and run `recall import`: the transcripts are read anew.",
-        ) from error
+    except (apsw.NotADBError, apsw.CorruptError, UnicodeDecodeError) as error:
+        raise _damaged(path, error) from error
     except apsw.FullError as error:
-        raise RecallError(
-            f"The disk that holds {path.parent} is full.",
-            "What was committed is safe; free some space and run the command again.",
-        ) from error
+        raise _disk_full(path) from error
     except apsw.ReadOnlyError as error:
         raise RecallError(
             f"The index {path} cannot be written.", "Check the permissions of its folder."
         ) from error
     except (apsw.CantOpenError, apsw.IOError, apsw.PermissionsError) as error:
+        if _is_full(path.parent):  # SQLite's shared memory, or its log, could not grow
+            raise _disk_full(path) from error
         raise RecallError(
             f"The index {path} cannot be opened ({error}).", "Check the folder and its permissions."
         ) from error
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise _disk_full(path) from error
+        raise RecallError(
+            f"Cannot write to {path.parent}: {error.strerror or error}.",
+            "Check the folder and its permissions.",
+        ) from error
+
+
+def _damaged(path: Path, error: Exception) -> IndexDamagedError:
+    words = getattr(error, "extendedresult", 0) == apsw.SQLITE_CORRUPT_VTAB
+    note_damage(path, str(error))
+    if words:
+        return IndexDamagedError(
+            f"The full-text index in {path} is damaged ({error}).",
+            "`recall doctor --fix` derives it anew from the stored turns; no transcript is needed.",
+            damage="words",
+        )
+    return IndexDamagedError(
+        f"The index {path} is damaged ({error}).",
+        "Run `recall import`: it sets the damaged file aside, keeps what can be read of it, and reads the"
+        " transcripts anew.",
+        damage="file",
+    )
+
+
+def damage_note(path: Path) -> Path:
+    """The file that says that damage was met; the next import then checks the whole index."""
+    return path.parent / "recall" / "damage-seen"
+
+
+def note_damage(path: Path, what: str) -> None:
+    """Leave a note for the next import; where that cannot be written, damage is met again."""
+    note = damage_note(path)
+    with contextlib.suppress(OSError):
+        note.parent.mkdir(mode=0o700, exist_ok=True)
+        with os.fdopen(os.open(note, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
+            file.write(what)
+
+
+def _disk_full(path: Path) -> RecallError:
+    return RecallError(
+        f"The disk that holds {path.parent} is full.",
+        "What was committed is safe; free some space and run the command again.",
+    )
+
+
+def _is_full(folder: Path) -> bool:
+    import shutil  # noqa: PLC0415 - only after an error
+
+    try:
+        return shutil.disk_usage(folder).free < _NEARLY_NOTHING
+    except OSError:
+        return False
+
+
+_NEARLY_NOTHING = 65_536
+"""Free bytes below which a failed write is put down to the disk."""
 
 
 def open_for_writing(path: Path) -> apsw.Connection:
@@ -68,11 +123,9 @@ def open_for_writing(path: Path) -> apsw.Connection:
         try:
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
             version = _version(connection, path)
+            _configure(connection)
             if version < SCHEMA_VERSION:
-                _configure(connection)
-                _migrate(connection, version)
-            else:
-                _configure(connection)
+                migrate(connection, version)
         except BaseException:
             connection.close()
             raise
@@ -93,7 +146,10 @@ def open_for_reading(path: Path) -> apsw.Connection:
             connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
             connection.set_busy_timeout(BUSY_TIMEOUT_MS)
             version = _version(connection, path)
-        except (apsw.CantOpenError, apsw.ReadOnlyError):
+        except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError):
+            # a read-only disk, or one so full that SQLite's shared memory has no room
+            if _log_holds_something(path):
+                raise
             uri = path.resolve().as_uri() + "?immutable=1"
             connection = apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
             version = _version(connection, path)
@@ -102,7 +158,24 @@ def open_for_reading(path: Path) -> apsw.Connection:
         return open_for_writing(path)
     with plain_errors(path):
         connection.execute("PRAGMA temp_store = MEMORY")
+        _meet_damage(connection, path)
     return connection
+
+
+def _log_holds_something(path: Path) -> bool:
+    """Whether the database file alone is not the whole index."""
+    try:
+        return path.with_name(path.name + "-wal").stat().st_size > 0
+    except OSError:
+        return False
+
+
+def _meet_damage(connection: apsw.Connection, path: Path) -> None:
+    """Read the schema now, so that damage of it is met here and not in the middle of an answer."""
+    try:
+        connection.execute("SELECT 1 FROM turn_words LIMIT 0")
+    except apsw.SQLError as error:  # a table is missing, or the full-text index cannot be set up
+        raise _damaged(path, error) from error
 
 
 def _version(connection: apsw.Connection, path: Path) -> int:
@@ -117,7 +190,11 @@ def _version(connection: apsw.Connection, path: Path) -> int:
 
 
 def _configure(connection: apsw.Connection) -> None:
-    connection.execute("PRAGMA journal_mode = WAL")
+    from cocorecall.index.volumes import network_type  # noqa: PLC0415 - a search does not write
+
+    # a write-ahead log needs memory that all its users share, which a network file system has not
+    mode = "DELETE" if network_type(Path(connection.filename)) else "WAL"
+    connection.execute(f"PRAGMA journal_mode = {mode}")
     # NORMAL: a power cut may cost the last commits, never the database; transcripts fill them in again
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA temp_store = MEMORY")
@@ -126,8 +203,9 @@ def _configure(connection: apsw.Connection) -> None:
     connection.execute("PRAGMA wal_autocheckpoint = 16000")
 
 
-def _migrate(connection: apsw.Connection, version: int) -> None:
-    for step in range(version + 1, SCHEMA_VERSION + 1):
+def migrate(connection: apsw.Connection, version: int, wanted: int = SCHEMA_VERSION) -> None:
+    """Bring an index from one schema to another, one transaction a step."""
+    for step in range(version + 1, wanted + 1):
         script = next(_MIGRATIONS.glob(f"{step:04d}_*.sql")).read_text(encoding="utf-8")
         connection.execute("BEGIN IMMEDIATE")
         try:
@@ -142,7 +220,8 @@ def _migrate(connection: apsw.Connection, version: int) -> None:
                 connection.execute(f"PRAGMA user_version = {step}")
             connection.execute("COMMIT")
         except BaseException as error:
-            connection.execute("ROLLBACK")
+            if connection.in_transaction:  # a full disk has ended it already
+                connection.execute("ROLLBACK")
             if isinstance(error, apsw.SQLError):
                 raise IndexDamagedError(
                     f"{connection.filename} holds tables that are not CocoRecall's ({error}).",

@@ -10,8 +10,6 @@ from typing import Any
 
 import apsw
 
-from cocorecall.index.docs import doc_range
-from cocorecall.index.facet_rows import EXTRACTED_TABLES, FACET_TABLES
 from cocorecall.model import CallView, SessionInfo, SkippedInput
 
 
@@ -220,7 +218,9 @@ class SessionStore:
         try:
             self._db.execute("INSERT INTO turn_words (turn_words) VALUES ('integrity-check')")
         except apsw.CorruptError:
-            return "The full-text index is damaged; `recall import --rebuild` derives it anew from the stored turns."
+            return (
+                "The full-text index is damaged; `recall doctor --fix` derives it anew from the stored turns."
+            )
         except (apsw.ReadOnlyError, apsw.BusyError):
             return None  # FTS5 wants to write to check; an import that is writing is checked next time
         row = self._db.execute(
@@ -229,46 +229,9 @@ class SessionStore:
         if row and row[0] != row[1]:
             return (
                 f"The full-text index holds {row[1]:,} turns of {row[0]:,};"
-                " `recall import --rebuild` derives it anew from the stored turns."
+                " `recall doctor --fix` derives it anew from the stored turns."
             )
         return None
-
-    # --- forgetting ---
-
-    def forget(self, session_id: str, now: str) -> tuple[int, int, str]:
-        """Remove a session from every table; (turns, citations, path of its transcript).
-
-        The caller compacts the file afterwards (`compact`), so that freed pages hold nothing of it.
-        """
-        number, native_id, agent, path = self._all(
-            "SELECT number, native_id, agent, source_path FROM sessions WHERE id = ?", (session_id,)
-        )[0]
-        bounds = doc_range(number)
-        self._db.execute("PRAGMA secure_delete = ON")
-        with self._db:
-            turns = int(self._all("SELECT count(*) FROM turns WHERE doc BETWEEN ? AND ?", bounds)[0][0])
-            cited = int(self._all("SELECT count(*) FROM citations WHERE session_id = ?", (session_id,))[0][0])
-            for (doc,) in self._all("SELECT doc FROM turns WHERE doc BETWEEN ? AND ?", bounds):
-                self._db.execute("DELETE FROM turn_words WHERE rowid = ?", (doc,))
-            for table in ("turns", "tool_calls", "records", "copies", *FACET_TABLES, *EXTRACTED_TABLES):
-                self._db.execute(f"DELETE FROM {table} WHERE doc BETWEEN ? AND ?", bounds)
-            for table in (*FACET_TABLES, "citations", "copies", "folders"):
-                self._db.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))
-            self._db.execute("DELETE FROM sessions WHERE id = ?", (session_id,))
-            self._db.execute("UPDATE sessions SET shared_with = NULL WHERE shared_with = ?", (session_id,))
-            self._db.execute("INSERT OR REPLACE INTO forgotten VALUES (?, ?)", (f"{agent}\n{native_id}", now))
-            self._db.execute(
-                "INSERT OR REPLACE INTO import_meta"
-                " SELECT 'turns', coalesce(sum(turn_count), 0) FROM sessions UNION ALL SELECT 'sessions', count(*) FROM sessions"
-                " UNION ALL SELECT 'chars', coalesce(sum(chars), 0) FROM sessions"
-            )
-        return turns, cited, str(path)
-
-    def compact(self) -> None:
-        """Merge full-text segments, so that deleted words are gone from them, and empty log and free pages."""
-        self._db.execute("INSERT INTO turn_words (turn_words) VALUES ('optimize')")
-        self._db.execute("VACUUM")
-        self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _names(tags: str) -> tuple[str, ...]:

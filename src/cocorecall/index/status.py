@@ -15,9 +15,10 @@ from cocorecall.index.importer import signature_of
 from cocorecall.index.schema import SCHEMA_VERSION
 from cocorecall.index.sessions import IndexState, SessionStore
 from cocorecall.model import RetentionReport, SkippedInput, StatusReport
-from cocorecall.project import Place, Source, read_phases
+from cocorecall.project import Place, Source, read_ignored, read_phases
 from cocorecall.sources import formats
 from cocorecall.sources.discovery import Unreadable, walk
+from cocorecall.sources.ignoring import Ignore
 from cocorecall.sources.retention import Retention, retentions
 
 
@@ -26,7 +27,8 @@ def report_status(
 ) -> StatusReport:
     """Look at the index, if there is one, and at what lies in the sources."""
     state = store.state() if store else None
-    lying, unreadable = _scan(sources, place.root)
+    ignore = Ignore(read_ignored(place))
+    lying, unreadable = _scan(sources, place.root, ignore)
     indexed = state.transcripts if state else {}
     waiting = sum(indexed.get(path, ("", 0))[0] != signature for path, signature in lying.items())
     gone = (
@@ -36,6 +38,7 @@ def report_status(
     )
     problems = _problems(place, sources, store, state, len(lying))
     counted = json.loads((store and store.meta("secrets")) or "null")
+    problems += _indexed_though_ignored(state, ignore)
     return StatusReport(
         project=str(place.root) if place.root else None,
         index_path=str(place.index_path),
@@ -113,7 +116,23 @@ def _last_change(path: str) -> float | None:
         return None
 
 
-def _scan(sources: Sequence[Source], root: Path | None) -> tuple[dict[str, str], list[SkippedInput]]:
+def _indexed_though_ignored(state: IndexState | None, ignore: Ignore) -> tuple[str, ...]:
+    if state is None or not ignore:
+        return ()
+    n = sum(count for path, count in state.source_paths.items() if ignore.path(path))
+    if not n:
+        return ()
+    some = (
+        "1 session that an `ignore` pattern names is"
+        if n == 1
+        else f"{n:,} sessions that `ignore` patterns name are"
+    )
+    return (f"{some} still indexed; `recall forget --path PATTERN` removes them.",)
+
+
+def _scan(
+    sources: Sequence[Source], root: Path | None, ignore: Ignore
+) -> tuple[dict[str, str], list[SkippedInput]]:
     """Transcripts that lie in the sources, with their signatures, and what could not be looked at."""
     known = formats()
     lying: dict[str, str] = {}
@@ -124,7 +143,7 @@ def _scan(sources: Sequence[Source], root: Path | None) -> tuple[dict[str, str],
         for item in walk(source.folder, known):
             if isinstance(item, Unreadable):
                 unreadable.append(SkippedInput(str(item.path), item.reason))
-            else:
+            elif not ignore.path(item.location):
                 lying.setdefault(item.location, signature_of(item))
     for item in evidence_files(root) if root else ():
         if isinstance(item, Unreadable):

@@ -353,7 +353,8 @@ class IndexWriter:
     def sessions_of(self, native_id: str, agent: str) -> list[IndexedSession]:
         """Sessions that carry an agent's id; more than one where two conversations share it."""
         rows = self.connection.execute(
-            "SELECT id, number, source_path FROM sessions WHERE native_id = ? AND agent = ? ORDER BY number",
+            # 'unknown': of a damaged index only the session's turns could be saved
+            "SELECT id, number, source_path FROM sessions WHERE native_id = ? AND agent IN (?, 'unknown') ORDER BY number",
             (native_id, agent),
         )
         return [IndexedSession(*row) for row in rows]
@@ -399,12 +400,12 @@ class IndexWriter:
         self.connection.execute(
             "UPDATE sessions SET start_time = ?, end_time = ?, phase_context = ?, source_path = ?, title = ?,"
             " summary = ?, cwd = ?, git_branch = ?, parent_id = ?, session_type = ?, shared_turns = ?,"
-            " shared_with = ?, imported_at = ?, said_entity_tags = ?,"
+            " shared_with = ?, imported_at = ?, said_entity_tags = ?, agent = ?,"
             " (turn_count, chars) = (SELECT count(*), coalesce(sum(chars), 0) FROM turns WHERE doc BETWEEN ? AND ?)"
             " WHERE id = ?",
             (start, end, phase, path, head.title, head.summary, head.cwd, head.git_branch,
              head.parent_id or shared_with, head.session_type, shared, shared_with, now,
-             ",".join(head.entity_tags), *doc_range(number), session_id),
+             ",".join(head.entity_tags), head.agent, *doc_range(number), session_id),
         )  # fmt: skip
         if head.cwd:
             self.add_folder(session_id, head.cwd)
@@ -542,14 +543,15 @@ class IndexWriter:
         self.connection.execute("INSERT INTO turn_words (turn_words) VALUES ('delete-all')")
         rows = self.connection.execute(f"SELECT doc, text, {tags} FROM turns ORDER BY doc")
         while batch := [row for _, row in zip(range(SessionWriter.BATCH), rows, strict=False)]:
-            calls = self._calls_between(batch[0][0], batch[-1][0])
+            calls = self.calls_between(batch[0][0], batch[-1][0])
             words = [
                 (doc, index_text(text), index_text(calls.get(doc, "")), index_text(said))
                 for doc, text, said in batch
             ]
             self.connection.executemany(_INSERT_WORDS, words)
 
-    def _calls_between(self, first: int, last: int) -> dict[int, str]:
+    def calls_between(self, first: int, last: int) -> dict[int, str]:
+        """The text of calls as it is indexed, by `doc`, of turns in a range."""
         rows = self.connection.execute(
             "SELECT doc, name, payload FROM tool_calls WHERE doc BETWEEN ? AND ? ORDER BY doc, position",
             (first, last),

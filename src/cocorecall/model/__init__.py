@@ -13,6 +13,24 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from cocorecall.model.doctor import (
+        BackupReport as BackupReport,
+    )
+    from cocorecall.model.doctor import (
+        DoctorReport as DoctorReport,
+    )
+    from cocorecall.model.doctor import (
+        Finding as Finding,
+    )
+    from cocorecall.model.doctor import (
+        PartlyLost as PartlyLost,
+    )
+    from cocorecall.model.doctor import (
+        RecoveryReport as RecoveryReport,
+    )
+    from cocorecall.model.doctor import (
+        RestoreReport as RestoreReport,
+    )
     from cocorecall.model.evidence import (
         CitedTurn as CitedTurn,
     )
@@ -50,7 +68,13 @@ if TYPE_CHECKING:
         ForgetReport as ForgetReport,
     )
     from cocorecall.model.reports import (
+        ForgottenSession as ForgottenSession,
+    )
+    from cocorecall.model.reports import (
         ImportReport as ImportReport,
+    )
+    from cocorecall.model.reports import (
+        KeptTurns as KeptTurns,
     )
     from cocorecall.model.reports import (
         Progress as Progress,
@@ -78,6 +102,9 @@ if TYPE_CHECKING:
     )
     from cocorecall.model.reports import (
         StatusReport as StatusReport,
+    )
+    from cocorecall.model.reports import (
+        Tombstone as Tombstone,
     )
     from cocorecall.model.reports import (
         TurnView as TurnView,
@@ -180,8 +207,9 @@ _MODULES = {
     "transcript": "Entity EvaluationResult Event Facet FunctionTouch KeyDecision MAX_TEXT OutcomeContract SessionHead Skipped StrategyUse TimeSource ToolCall ToolResult Turn TurnKind UnknownRecord",
     "evidence": "CitedTurn FacetKind FacetReport FacetValue FixReport PreMortemReport PreMortemView Repair Timeline TimelineEvent",
     "results": "Explanation Factor Hit Results Secret Span TermScore WordReport",
-    "reports": "CallView ForgetReport ImportReport Progress RetentionReport SecretPlace SecretReport SessionInfo SessionView SkippedInput SourceReport StatusReport TurnView",
+    "reports": "CallView ForgetReport ForgottenSession ImportReport KeptTurns Progress RetentionReport SecretPlace SecretReport SessionInfo SessionView SkippedInput SourceReport StatusReport Tombstone TurnView",
     "verification": "CheckedTurn Difference ExportReport ExportedFile Verdict VerifyReport",
+    "doctor": "BackupReport DoctorReport Finding PartlyLost RecoveryReport RestoreReport",
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from cocorecall.model.results import Span
+
+if TYPE_CHECKING:
+    from cocorecall.model.doctor import RecoveryReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,8 @@ class ImportReport:
         sql_statements: SQL statements that were read for what they touch.
         sql_unparsed: of these, the ones that the grammar did not understand; they were read word by word.
         receipt: path of the receipt, or None where it could not be written.
+        ignored: transcripts and sessions that `ignore` patterns of the sources file kept out.
+        recovered: what was saved of a damaged index; None where it was sound.
     """
 
     sessions_new: int = 0
@@ -61,6 +67,8 @@ class ImportReport:
     sql_statements: int = 0
     sql_unparsed: int = 0
     receipt: str | None = None
+    ignored: int = 0
+    recovered: RecoveryReport | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,17 +279,56 @@ class StatusReport:
 
 
 @dataclass(frozen=True, slots=True)
+class ForgottenSession:
+    """A session that `forget` removed, or would.
+
+    Attributes:
+        turns: how many turns the index held of it.
+        source_path: the agent's own file.
+        source_exists: whether that is still there.
+    """
+
+    session_id: str
+    agent: str
+    title: str | None
+    start_time: str | None
+    turns: int
+    source_path: str
+    source_exists: bool
+
+
+@dataclass(frozen=True, slots=True)
+class KeptTurns:
+    """Turns of a forgotten session that another session's transcript holds too, and that are now its own."""
+
+    session_id: str
+    turns: int
+
+
+@dataclass(frozen=True, slots=True)
 class ForgetReport:
     """What `forget` removed, and what it cannot reach.
 
     Attributes:
-        remaining: copies that lie outside the index: the agent's own files.
+        session_id: the session, where it is one; else None.
+        turns: turns of all of them.
+        citations: citations removed: all of every query whose answer cited one of them.
+        remaining: files outside the index that may still hold the text: the agent's own, backups, indexes that
+            were set aside, memory files that cite it.
+        sessions: the sessions, those of subagents included.
+        kept: turns that stay because a fork holds them too.
+        dry_run: nothing was removed.
+        note: what is left to do; empty where nothing is.
     """
 
-    session_id: str
+    session_id: str | None
     turns: int
     citations: int
     remaining: tuple[str, ...]
+    sessions: tuple[ForgottenSession, ...] = ()
+    kept: tuple[KeptTurns, ...] = ()
+    dry_run: bool = False
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,3 +371,16 @@ class SecretReport:
     sessions: int
     kinds: Mapping[str, int]
     places: tuple[SecretPlace, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """That a session was forgotten.
+
+    Attributes:
+        key: digest of its agent and id; its name is not kept.
+        forgotten_at: when, ISO time.
+    """
+
+    key: str
+    forgotten_at: str
