@@ -228,7 +228,7 @@ def test_lost_tombstones_are_restored_from_their_copy(well: Project) -> None:
 
 
 def test_a_failed_hook_is_told(well: Project) -> None:
-    log = well.root / ".cocoplus" / "recall" / "hook-errors.log"
+    log = well.root / ".cocoplus" / "hook-errors.log"
     log.write_text("first\n2026-11-29 session-end: no such table\n", encoding="utf-8")
     log.chmod(0o600)
     with well.open() as recall:

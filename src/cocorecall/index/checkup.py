@@ -458,7 +458,7 @@ def _check_space(checkup: _Checkup) -> None:
 
 
 def _check_hooks(checkup: _Checkup) -> None:
-    log = checkup.place.receipts / "hook-errors.log"
+    log = checkup.place.home / "hook-errors.log"
     try:
         lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
     except OSError:
