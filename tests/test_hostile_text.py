@@ -140,6 +140,15 @@ def test_a_line_of_a_million_characters_keeps_the_budget_and_says_what_it_leaves
     assert "151,431 characters are not in the index" in recall_process(hostile.root, "show", "bad:3").stdout
 
 
+def test_lines_of_nul_bytes_and_broken_ones_cost_only_themselves(hostile: Project) -> None:
+    """Robustness E4."""
+    report = json.loads(recall_process(hostile.root, "import", "--rebuild", "--json").stdout)
+    reasons = {(Path(s["path"]).name, s["line"]): s["reason"] for s in report["skipped"]}
+    assert reasons["c.jsonl", 3] == "line of NUL bytes"
+    assert reasons["c.jsonl", 4].startswith("line is not JSON")
+    assert any(name.startswith("odd") for name, _ in reasons)
+
+
 def test_text_that_closes_a_fence_or_feigns_a_citation_changes_no_count(hostile: Project) -> None:
     printed = recall_process(hostile.root, "search", "feigns", "ignore", "earlier", "instructions").stdout
     assert printed.splitlines()[0].startswith(("1 of", "2 of"))
