@@ -238,7 +238,9 @@ class Recall:
 
         reader = self._open_reader()
         if reader is None or not reader.totals().turns:
-            return self._nothing_indexed(query, budget)
+            from cocorecall.secrets import mask  # noqa: PLC0415 - loaded where text is shown
+
+            return self._nothing_indexed(query if reveal else mask(query).text, budget)
         inline = _inline_filters(query, reader)
         session = session or next(iter(inline.get("session", ())), None)
         asked = {
