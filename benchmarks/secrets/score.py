@@ -70,9 +70,17 @@ def texts_below(folder: Path) -> Iterator[tuple[str, str]]:
             continue
         if path.suffix == ".jsonl":
             for n, line in enumerate(path.read_text("utf-8", "replace").splitlines(), 1):
-                yield f"{path}:{n}", "\n\n".join(strings(json.loads(line).get("message", line)))
+                yield f"{path}:{n}", _said(line)
         elif path.suffix in SUFFIXES:
             yield str(path), path.read_text("utf-8", "replace")
+
+
+def _said(line: str) -> str:
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return line
+    return "\n\n".join(strings(record.get("message", record) if isinstance(record, dict) else record))
 
 
 def scan(name: str, texts: Iterator[tuple[str, str]], *, show: bool) -> None:
