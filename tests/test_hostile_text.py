@@ -62,7 +62,8 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Project:
     unknown = {"type": f"odd{name}", "sessionId": "x"}
     path = project.transcripts / "c.jsonl"
     path.write_text("".join(json.dumps(r) + "\n" for r in (claude, unknown)) + "\0" * 3000 + "\n{broken\n")
-    (project.transcripts / "odd\x1b[31m\u202ename.json").write_text("{not json", encoding="utf-8")
+    odd = "odd\u202ename.json" if sys.platform == "win32" else "odd\x1b[31m\u202ename.json"
+    (project.transcripts / odd).write_text("{not json", encoding="utf-8")
     process = recall_process(project.root, "import")
     assert process.returncode == 0, process.stderr
     return project
