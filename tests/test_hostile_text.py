@@ -230,7 +230,8 @@ def _content(line: str) -> str:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are Linux's")
-def test_a_line_of_fifty_megabytes_costs_only_itself(project: Project) -> None:
+@pytest.mark.parametrize("megabytes", [400, 700])
+def test_a_line_of_fifty_megabytes_costs_only_itself(project: Project, megabytes: int) -> None:
     """It is read, cut at the limit of a text; a longer one than 64 MiB is passed over and named."""
     path = project.transcripts / "s.jsonl"
     with path.open("w") as file:
@@ -238,7 +239,7 @@ def test_a_line_of_fifty_megabytes_costs_only_itself(project: Project) -> None:
         file.write(sound_line("needle " + "y" * (50 << 20)))
         file.write(sound_line("z" * (65 << 20)))
         file.write(sound_line("after"))
-    report = limited_import(project, 900)
+    report = limited_import(project, megabytes)
     assert [(s["line"], s["reason"]) for s in report["skipped"]] == [(3, "line longer than 64 MiB")]
     with project.open() as recall:
         turns = recall.show("s").turns
