@@ -62,7 +62,8 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Project:
     unknown = {"type": f"odd{name}", "sessionId": "x"}
     path = project.transcripts / "c.jsonl"
     path.write_text("".join(json.dumps(r) + "\n" for r in (claude, unknown)) + "\0" * 3000 + "\n{broken\n")
-    (project.transcripts / "odd\x1b[31m\u202ename.json").write_text("{not json", encoding="utf-8")
+    odd = "odd\u202ename.json" if sys.platform == "win32" else "odd\x1b[31m\u202ename.json"
+    (project.transcripts / odd).write_text("{not json", encoding="utf-8")
     process = recall_process(project.root, "import")
     assert process.returncode == 0, process.stderr
     return project
@@ -138,6 +139,15 @@ def test_a_line_of_a_million_characters_keeps_the_budget_and_says_what_it_leaves
     assert len(hit.text) < 5_000
     assert "characters …]" in hit.text
     assert "151,431 characters are not in the index" in recall_process(hostile.root, "show", "bad:3").stdout
+
+
+def test_lines_of_nul_bytes_and_broken_ones_cost_only_themselves(hostile: Project) -> None:
+    """Robustness E4."""
+    report = json.loads(recall_process(hostile.root, "import", "--rebuild", "--json").stdout)
+    reasons = {(Path(s["path"]).name, s["line"]): s["reason"] for s in report["skipped"]}
+    assert reasons["c.jsonl", 3] == "line of NUL bytes"
+    assert reasons["c.jsonl", 4].startswith("line is not JSON")
+    assert any(name.startswith("odd") for name, _ in reasons)
 
 
 def test_text_that_closes_a_fence_or_feigns_a_citation_changes_no_count(hostile: Project) -> None:
@@ -220,7 +230,8 @@ def _content(line: str) -> str:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are Linux's")
-def test_a_line_of_fifty_megabytes_costs_only_itself(project: Project) -> None:
+@pytest.mark.parametrize("megabytes", [400, 700])
+def test_a_line_of_fifty_megabytes_costs_only_itself(project: Project, megabytes: int) -> None:
     """It is read, cut at the limit of a text; a longer one than 64 MiB is passed over and named."""
     path = project.transcripts / "s.jsonl"
     with path.open("w") as file:
@@ -228,7 +239,7 @@ def test_a_line_of_fifty_megabytes_costs_only_itself(project: Project) -> None:
         file.write(sound_line("needle " + "y" * (50 << 20)))
         file.write(sound_line("z" * (65 << 20)))
         file.write(sound_line("after"))
-    report = limited_import(project, 900)
+    report = limited_import(project, megabytes)
     assert [(s["line"], s["reason"]) for s in report["skipped"]] == [(3, "line longer than 64 MiB")]
     with project.open() as recall:
         turns = recall.show("s").turns

@@ -154,6 +154,47 @@ def test_an_excerpt_cut_through_a_key_shows_no_part_of_it(leaky: Project, budget
             assert not [line for line in PEM.splitlines() if not line.startswith("--") and line[:16] in shown]
 
 
+LONG_FILLER = "The loader reads a stage and merges what is new. " * 1_500
+LONG_BODY = f"{LONG_FILLER}\n{PEM}\n{LONG_FILLER}{TOKEN} {LONG_FILLER} PASSWORD=Falcon2031!\n"
+KEY_AT = LONG_BODY.index("-----BEGIN")
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.one_of(
+                st.integers(0, len(LONG_BODY)),
+                st.integers(KEY_AT - 50, KEY_AT + len(PEM) + 50),
+                st.integers(LONG_BODY.index(TOKEN) - 9, LONG_BODY.index(TOKEN) + 45),
+                st.integers(len(LONG_BODY) - 40, len(LONG_BODY)),
+            ),
+            st.integers(1, 1_000),
+        ),
+        max_size=3,
+    )
+)
+def test_wherever_an_excerpt_of_a_long_turn_is_cut_no_part_of_a_secret_shows(
+    cuts: list[tuple[int, int]],
+) -> None:
+    from cocorecall.search.excerpt import Excerpt, join_spans
+    from cocorecall.search.masking import Masking
+
+    spans: list[tuple[int, int]] = []
+    for low, size in sorted(cuts):
+        start = max(low, spans[-1][1] + 1 if spans else 0)
+        end = min(len(LONG_BODY), start + size)
+        spans += [(start, end)] if start < end else []
+    shown = Masking("", reveal=False).excerpt(
+        LONG_BODY, Excerpt(join_spans(LONG_BODY, spans), tuple(spans), ())
+    )
+    secrets = [(s.start, s.end) for s in find_secrets(LONG_BODY)]
+    assert len(secrets) == 3
+    outside = [at for a, b in spans for at in range(a, b) if not any(a <= at < b for a, b in secrets)]
+    kept = join_spans(LONG_BODY, spans, {s.start: (s.end, "") for s in shown.masked})
+    assert len(kept) == len(join_spans(LONG_BODY, spans)) - sum(b - a for a, b in spans) + len(outside)
+    assert shown.text.count("[secret: ") == len(shown.masked)
+
+
 def test_spans_stay_those_of_the_stored_text(leaky: Project) -> None:
     with leaky.open() as recall:
         masked = recall.search("falcon rotate", record=False).hits[0]

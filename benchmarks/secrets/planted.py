@@ -175,6 +175,11 @@ PASSWORD_SETTINGS = {
         '$env:SNOWFLAKE_PASSWORD = "@@"',
         "docker run -e SNOWFLAKE_PASSWORD=@@ loader:2",
         '{"command": "SNOWFLAKE_PASSWORD=@@ python load.py"}',
+        'monkeypatch.setenv("SNOWFLAKE_PASSWORD", "@@")',
+        "FROM python:3.12\nENV SNOWFLAKE_PASSWORD @@",
+        'env:\n  - name: SNOWFLAKE_PASSWORD\n    value: "@@"',
+        "| SNOWFLAKE_USER | loader |\n| SNOWFLAKE_PASSWORD | @@ |",
+        'os.environ["SNOWFLAKE_PASSWORD"] = "@@"',
     ],
     "password": [
         'db = connect(host="db.internal", user="app", password="@@")',
@@ -189,6 +194,9 @@ PASSWORD_SETTINGS = {
         "Server=db;User Id=sa;Password=@@;Encrypt=true",
         'resource "db" "main" {\n  username = "app"\n  password = "@@"\n}',
         "The password is `@@`, please do not commit it.",
+        'connection.setPassword("@@");',
+        "<user>app</user><password>@@</password>",
+        "PGPASSWORD=@@ psql -h db.internal",
     ],
     "url-password": [
         "DATABASE_URL=postgres://app:@@@db.internal:5432/orders",

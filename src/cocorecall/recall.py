@@ -292,7 +292,9 @@ class Recall:
         with self._plain_errors():
             empty = reader is None or not reader.totals().turns
         if reader is None or empty:
-            return self._nothing_indexed(query, budget)
+            from cocorecall.secrets import mask  # noqa: PLC0415 - loaded where text is shown
+
+            return self._nothing_indexed(query if reveal else mask(query).text, budget)
         inline = _inline_filters(query, reader)
         session = session or next(iter(inline.get("session", ())), None)
         asked = {

@@ -28,13 +28,19 @@ def command(settings: Settings, *, kind: tuple[str, ...], session: str | None) -
     if settings.json:
         print_json("secrets", secrets_document(report))
         return
-    print_text("\n".join(lines(report)))
+    of_kind = f" of kind {' or '.join(kind)}" if kind else ""
+    print_text("\n".join(lines(report, of_kind + (f" in session {session}" if session else ""))))
 
 
-def lines(report: SecretReport) -> Iterator[str]:
-    """The report: totals, then turn by turn."""
+def lines(report: SecretReport, narrowed: str = "") -> Iterator[str]:
+    """The report: totals, then turn by turn.
+
+    Args:
+        report: where secrets are.
+        narrowed: what was asked for, if not all, for where there is none.
+    """
     if not report.secrets:
-        yield "No secrets found."
+        yield f"No secrets found{narrowed}."
         return
     where = f"{counted(report.turns, 'turn')} of {counted(report.sessions, 'session')}"
     yield f"{counted(report.secrets, 'secret')} in {where}:"

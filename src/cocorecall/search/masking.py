@@ -62,6 +62,7 @@ class Masking:
         self._asked = [] if reveal else [query[s.start : s.end].lower() for s in find_secrets(query)]
         self._names_in = names_in
         self._scanned: dict[str, list[Secret]] = {}
+        self._lines: dict[str, str] = {}
 
     def secrets(self, body: str, spans: Sequence[Span]) -> list[Secret]:
         """The credentials of a text that may touch some spans or the names at its beginning."""
@@ -84,7 +85,11 @@ class Masking:
 
     def line(self, text: str | None) -> str | None:
         """A title, a folder, a tag."""
-        return text if self.reveal or not text else shown(text)
+        if self.reveal or not text:
+            return text
+        if text not in self._lines:
+            self._lines[text] = shown(text)
+        return self._lines[text]
 
     def word(self, text: str) -> str:
         """A word of the query: a part of a credential that was asked for is masked like all of it."""

@@ -231,7 +231,7 @@ _NO_PASSWORDS = frozenset(
 
 def _in_urls(text: str) -> Iterator[Secret]:
     """Passwords of addresses: `snowflake://user:password@account/db`."""
-    user_info = r"://([^\s/:@\"'<>`\\(){}]{0,100}):([^\s/@\"'<>`\\{}$*]{2,200})@[\w\[.-]"
+    user_info = r"://([^\s/:@\"'<>`\\(){}]{0,100}):([^\s/@\"'<>`\\{}$*][^\s/@\"'<>`\\{}]{1,200})@[\w\[.-]"
     for found in compiled(user_info).finditer(text):
         user, password = found[1], found[2]
         folded = password.lower()

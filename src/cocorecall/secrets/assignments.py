@@ -51,6 +51,15 @@ _SIGN = (
     r"(?P<sign>\s{0,20}(?::=|=>|=(?![=>~])|:(?![:=]))[ \t]{0,8})"
     r"(?:[rbfu]{0,2}(?P<quote>\\*[\"'`]))?"
 )
+_CALL = r"(?P<sign>\([ ]?)(?P<quote>\\*[\"'`])"
+"""`setPassword("…")`."""
+_BESIDE = (
+    r"(?P<sign>\\*[\"']\s?,\s?(?=\\*[\"'])|\s{0,40}[|│]\s{0,4}(?![|│\s])|[\"']?\s{0,4}\n\s{0,20}[\"']?value[\"']?: {1,4})"
+    r"(?P<quote>\\*[\"'`])?"
+)
+"""`setenv("DB_PASSWORD", "…")`, `| DB_PASSWORD | … |`, `name: DB_PASSWORD` and `value: …` below it."""
+_ELEMENT = r"(?P<sign>>)(?P<quote>)(?=[^<>\s]{1,100}</)"
+"""`<password>…</password>`."""
 _TOLD = r"\s(?:is|was|to|will be)(?: now)?:? (?P<quote>[\"'`])?"
 _BLANK = r"(?P<sign>[ \t]{1,4})(?P<quote>\\*[\"'`])?"
 _LONGEST = 8192
@@ -70,6 +79,10 @@ _TRIVIAL = frozenset(
     "password passwd pwd pass secret token key apikey api_key user username admin test testing foo bar baz"
     " postgres root mysql guest default string str text bytes required optional value".split()
 )
+_ALGORITHMS = tuple(
+    "sha md5 base utf oauth argon pbkdf aes rsa ed25 v1 v2 http tls ssl int float str".split()
+)
+"""Beginnings of names of algorithms and types, which end with a digit like many a password."""
 _SIGNS = frozenset("!@#$%^&*?+=~")
 
 _AWS_SECRET = 40
@@ -92,6 +105,8 @@ class _Assignment(NamedTuple):
         quote: the quote, with the backslashes in front of it; empty where there is none.
         option: it is the option of a command.
         known: connection string, environment variable or statement: a password beyond doubt.
+        pattern: how far the value goes.
+        beside: it stands in another cell, argument, element or line.
     """
 
     name: str
@@ -103,6 +118,7 @@ class _Assignment(NamedTuple):
     option: bool
     known: bool
     pattern: str
+    beside: bool = False
 
 
 def assigned(text: str, lowered: str, anchor: str) -> Iterator[Secret]:
@@ -117,7 +133,8 @@ def assigned(text: str, lowered: str, anchor: str) -> Iterator[Secret]:
     while at >= 0:
         end = at + len(anchor)
         follows = text[end : end + 1]
-        found = None if follows.isalpha() or follows in ("_", "(") else _read(text, lowered, at, anchor)
+        other = follows.isalpha() or follows == "_" or (follows == "(" and anchor not in PASSWORDS)
+        found = None if other else _read(text, lowered, at, anchor)
         value = compiled(found.pattern).match(text, found.value_start) if found else None
         if found and value:
             called = not found.quote and text[value.end() : value.end() + 1] in ("(", "[")
@@ -132,13 +149,15 @@ def assigned(text: str, lowered: str, anchor: str) -> Iterator[Secret]:
 def _read(text: str, lowered: str, at: int, anchor: str) -> _Assignment | None:
     end = at + len(anchor)
     sign = compiled(_SIGN).match(text, end, end + 60)
+    start = _name_start(lowered, at)
+    sign = sign or (_odd_sign(text, start, end) if anchor in PASSWORDS else None)
     sign = sign or compiled(_BLANK).match(text, end)
     if sign is None:
         return None
-    start = _name_start(lowered, at)
     name = _as_parts(text[start:end])
     option = lowered.startswith("--", start)
-    if not sign["sign"].strip() and not (option or (anchor == "identified by" and sign["quote"])):
+    docker = text.startswith("ENV ", max(0, start - 4))
+    if not sign["sign"].strip() and not (option or docker or (anchor == "identified by" and sign["quote"])):
         return _in_prose(text, end, name, anchor)
     address = text[start - 1 : start] == ":" and sign["sign"] == ":"  # of `arn:aws:…:secret:name`
     if address or not _is_secret_name(name, anchor):
@@ -147,6 +166,17 @@ def _read(text: str, lowered: str, at: int, anchor: str) -> _Assignment | None:
     return _in_its_setting(text, start, sign, _Assignment(
         name, anchor, kind, start, sign.end(), sign["quote"] or "", option, known=kind == "snowflake-password", pattern=_BARE,
     ))  # fmt: skip
+
+
+def _odd_sign(text: str, start: int, end: int) -> re.Match[str] | None:
+    """What else may stand between a name and a password, if not a sign."""
+    follows = text[end : end + 1]
+    if follows == "(":
+        own = _as_parts(text[start:end]).split("_")[-1] in PASSWORDS  # `setPassword`, not `splitpasswd`
+        return compiled(_CALL).match(text, end) if own else None
+    if follows == ">" and text[start - 1 : start] == "<":
+        return compiled(_ELEMENT).match(text, end)
+    return compiled(_BESIDE).match(text, end) if text[start:end].isupper() else None
 
 
 def _in_prose(text: str, end: int, name: str, anchor: str) -> _Assignment | None:
@@ -163,6 +193,9 @@ def _in_prose(text: str, end: int, name: str, anchor: str) -> _Assignment | None
 def _in_its_setting(text: str, start: int, sign: re.Match[str], found: _Assignment) -> _Assignment | None:
     """With how far the value goes, and whether it is known to be a password."""
     tight = sign["sign"] == "="
+    if sign["sign"].strip(" \t\n") not in (":=", "=>", "=", ":", ""):
+        # in another cell, argument or element the name alone proves little
+        found = found._replace(beside=True, known=False)
     before = text[start - 1 : start]
     name = text[start : sign.start()]
     lead = (
@@ -176,7 +209,7 @@ def _in_its_setting(text: str, start: int, sign: re.Match[str], found: _Assignme
         return found._replace(pattern=rf"(?:(?!\\+{found.quote[-1]})[^\n]){{1,{_LONGEST}}}")
     if found.quote:
         return found._replace(pattern=rf"(?:[^{found.quote}\\\n]|\\.){{1,{_LONGEST}}}")
-    if tight and name.isupper() and lead in _EXPORTS and before not in ("&", "?"):
+    if name.isupper() and (tight or lead == "ENV") and lead in _EXPORTS and before not in ("&", "?"):
         return found._replace(pattern=_BARE_IN_ENVIRONMENT, known=True)
     if tight and (before in (";", "&", "?") or ";" in text[sign.end() : sign.end() + 100].split("\n", 1)[0]):
         return found._replace(pattern=_BARE_IN_CONNECTION, known=True)
@@ -277,15 +310,25 @@ def _repeats_its_name(value: str, name: str) -> bool:
 def _is_password(value: str, found: _Assignment, text: str) -> bool:
     if found.known:
         return len(value) >= _KNOWN_PASSWORD and not value.isdigit()
+    if found.beside and not (found.quote or _SIGNS & set(value) or value.lower() != value):
+        return False
     letters, digits = any(c.isalpha() for c in value), any(c.isdigit() for c in value)
     signs = not _SIGNS.isdisjoint(value)
     if " " in value or not letters or not (digits or signs) or len(value) < _PASSWORD:
         return False
-    if found.quote or found.option:
+    if found.quote or found.option or found.beside:
         return digits or len(value) >= _STRONG_PASSWORD
-    # in the open a password must look like one and stand on a line of its own: the rest is code and prose
+    return digits and _is_open_password(value, found, text)
+
+
+def _is_open_password(value: str, found: _Assignment, text: str) -> bool:
+    """Whether it looks like a password where most is code and prose, or is all that its line says."""
     mixed = value.lower() != value and value.upper() != value
-    if not digits or len(value) < _STRONG_PASSWORD or is_words(value):
-        return False
     alone = not text[text.rfind("\n", 0, found.start) + 1 : found.start].strip()
-    return signs or mixed if alone else signs and mixed
+    if alone and text[found.value_start + len(value) : found.value_start + len(value) + 1] in (
+        "",
+        "\n",
+        "\r",
+    ):
+        return not value[-1].isalpha() and not value.lower().startswith(_ALGORITHMS)
+    return len(value) >= _STRONG_PASSWORD and mixed and not _SIGNS.isdisjoint(value) and not is_words(value)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import binascii
 from collections.abc import Iterator
 
 from cocorecall.model import Secret
 from cocorecall.secrets.shapes import compiled
-from cocorecall.secrets.values import is_hex, is_placeholder, is_random, is_reference, is_words
+from cocorecall.secrets.values import is_hex, is_placeholder, is_random, is_reference
 
 ANCHORS = ("authorization", "bearer")
 
@@ -44,11 +45,21 @@ def credentials(text: str, lowered: str, anchor: str) -> Iterator[Secret]:
         at = lowered.find(anchor, end)
 
 
+def _holds_a_colon(value: str) -> bool:
+    """Whether it is user and password in base64."""
+    if not compiled(_BASE64).fullmatch(value):
+        return False
+    try:
+        return b":" in binascii.a2b_base64(value + "=" * (-len(value) % 4))
+    except binascii.Error:
+        return True  # cut short, so not to be told
+
+
 def _kind(scheme: str, value: str) -> str | None:
     if is_placeholder(value) or is_reference(value):
         return None
     if scheme == "basic":
-        return "basic-auth" if compiled(_BASE64).fullmatch(value) and not is_words(value) else None
+        return "basic-auth" if _holds_a_colon(value) else None
     if scheme not in _TOKEN_SCHEMES:
         return None
     random = len(value) >= (_LEAST_HEX if is_hex(value) else _LEAST) and is_random(value)

@@ -156,8 +156,8 @@ FORMS = (
 LEAST = 20
 
 COMMANDS = (
-    Form("basic-auth", "curl", 0, r"curl\b[^\n]{0,200}?\s(?:-u|--user)[\s=]*[\"']?[^\s:\"'$<{]{1,80}:([^\s\"'<>{}$*]{4,})"),
-    Form("basic-auth", "sshpass", 0, r"sshpass\s+-p\s*[\"']?([^\s\"'<>{}$*]{4,})"),
+    Form("basic-auth", "curl", 0, r"curl\b[^\n]{0,200}?\s(?:-u|--user)[\s=]*[\"']?[^\s:\"'$<{]{1,80}:([^\s\"'<>{}$*][^\s\"'<>{}]{3,})"),
+    Form("basic-auth", "sshpass", 0, r"sshpass\s+-p\s*[\"']?([^\s\"'<>{}$*][^\s\"'<>{}]{3,})"),
 )  # fmt: skip
 """Passwords in commands."""
 

@@ -187,8 +187,8 @@ def _offset_of(file: BinaryIO, number: int) -> int:
 def _read_line(raw: bytes, number: int, offset: int) -> Line | Skipped | None:
     """One line as its record; None for a blank one, and for a last one that is still being written."""
     try:
-        record = orjson.loads(raw)
-    except orjson.JSONDecodeError:
+        record = orjson.loads(raw) if len(raw) <= _LARGE else load_json(raw.strip(_AROUND))
+    except ValueError:
         body = raw.strip(_AROUND)
         if not body:
             return Skipped("line of NUL bytes", number) if b"\0" in raw and raw.endswith(b"\n") else None
@@ -285,13 +285,20 @@ def load_json(raw: bytes) -> Any:
     Raises:
         ValueError: not JSON; also where it is nested too deep or holds a number too long to convert.
     """
-    try:
-        return orjson.loads(raw)
-    except orjson.JSONDecodeError:
+    if len(raw) <= _LARGE:
         try:
-            return json.loads(raw.decode("utf-8", "replace"))
-        except RecursionError:
-            raise ValueError("nested too deep") from None
+            return orjson.loads(raw)
+        except orjson.JSONDecodeError:
+            pass
+    try:
+        return json.loads(raw.decode("utf-8", "replace"))
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+
+
+_LARGE = 16 << 20
+"""Bytes from which on only the standard library reads: orjson asks for twelve times as much memory at once, and
+where it is refused some of it later, it ends the process."""
 
 
 def clean(text: str) -> str:
