@@ -334,7 +334,7 @@ def test_a_secret_never_passes_however_an_answer_is_cut(project: Project) -> Non
         ]
         results += [asker.call("recall_facets", kind=kind) for kind in ("decisions", "entities")]
         results += [asker.call("recall_timeline", name="heron_log")]
-        cursor: dict[str, str] = {}
+        cursor: dict[str, Any] = {}
         while True:
             results.append(asker.call("recall_show", id="leak", budget=250, **cursor))
             following = results[-1].structured_content["next_cursor"]
