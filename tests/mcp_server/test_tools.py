@@ -12,7 +12,7 @@ import pytest
 from cli_run import recall_process
 from cocorecall import Recall
 from cocorecall.mcp.answers import MOST_DOCUMENT
-from mcp_client import Asker, connected
+from mcp_client import Asker, connected, text_of
 from projects import Project
 
 LONG = "\n".join(f"Row {n}: the nightly load of lake_{n % 7} took {n * 3} seconds." for n in range(900))
@@ -319,6 +319,34 @@ def test_a_title_is_quoted_too(server: Asker) -> None:
 def test_the_same_question_gets_the_same_bytes(server: Asker) -> None:
     first, second = (server.call("recall_search", query="heron pond", budget=500) for _ in range(2))
     assert first == second
+
+
+def test_a_secret_never_passes_however_an_answer_is_cut(project: Project) -> None:
+    key = "AKIA" + "INVENTEDKEYFORUS"
+    said = "padding words " * 40 + f"export AWS_ACCESS_KEY_ID={key} " + "and more words " * 40
+    project.session("leak", ("user", said), ("assistant", f"Decision: rotate {key} for heron_log today."))
+    assert recall_process(project.root, "import").returncode == 0
+    with connected(project.root) as asker:
+        results = [
+            asker.call("recall_search", query=query, budget=budget)
+            for query in ("padding AWS_ACCESS_KEY_ID", f"{key}", "rotate heron_log")
+            for budget in (200, 400, 2000)
+        ]
+        results += [asker.call("recall_facets", kind=kind) for kind in ("decisions", "entities")]
+        results += [asker.call("recall_timeline", name="heron_log")]
+        cursor: dict[str, Any] = {}
+        while True:
+            results.append(asker.call("recall_show", id="leak", budget=250, **cursor))
+            following = results[-1].structured_content["next_cursor"]
+            if not following:
+                break
+            cursor = {"cursor": following}
+        shown = [json.dumps(r.structured_content) + text_of(r) for r in results]
+    assert any("[secret: aws-access-key]" in text for text in shown)
+    for text in shown:
+        without_the_question = text.replace(json.dumps(key), "").replace(f"`{key}`", "")
+        assert "INVENTEDKEYFORUS" not in without_the_question.replace(f"`{key.lower()}`", "")
+        assert "--reveal" not in text
 
 
 # --- the session that asks ---

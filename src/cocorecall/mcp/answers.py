@@ -7,6 +7,7 @@ Both hold the same turns. The text keeps the budget; the document repeats the tu
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -150,7 +151,7 @@ def _headed(results: Results, budget: int) -> Results:
 
 
 def _search_answer(results: Results, *, budget: int, cursor: Callable[[int], str], skipped: int) -> Answer:
-    notes = tuple(n.replace("--include-current", "include_current") for n in results.notes)
+    notes = tuple(map(spoken_of_tools, results.notes))
     results = replace(results, notes=notes, budget=budget)
     flagged = [h.turn_id for h in results.hits if reads_like_an_instruction(h.text)]
     following = skipped + len(results.hits)
@@ -171,6 +172,17 @@ def _search_answer(results: Results, *, budget: int, cursor: Callable[[int], str
 
 
 _FOOTER = 'Each "next" leads to other sessions: recall_search NAME. The turns around a hit: recall_show ID.'
+
+
+_REVEALED = re.compile(r"; --reveal shows (?:it|them)")
+
+
+def spoken_of_tools(note: str) -> str:
+    """A note of the library, which names options of the command, as it is right for a tool.
+
+    A person may have secrets shown, at the command line; an agent may not.
+    """
+    return _REVEALED.sub("", note).replace("--include-current", "include_current")
 
 
 def one_line_each(text: str) -> str:

@@ -17,6 +17,7 @@ from cocorecall.mcp.answers import (
     Answer,
     document_tokens,
     quoting_document,
+    spoken_of_tools,
     warned,
 )
 from cocorecall.mcp.quoting import Part, Quote, fenced, reads_like_an_instruction
@@ -99,7 +100,7 @@ class Page:
     # --- what is around the turns ---
 
     def _session_head(self) -> list[Part]:
-        lines = [one_line(line) for line in header(self._view)]
+        lines = [spoken_of_tools(one_line(line)) for line in header(self._view)]
         if self._start.seq >= 0:
             return [f"{lines[0]}, continued"]
         facts = [f"{line[:200]}…" if len(line) > 200 else line for line in lines[1:]]  # noqa: PLR2004
@@ -126,8 +127,7 @@ class Page:
         turn = shown.view
         lead = f"{turns_left_out(turn.omitted_before)}\n\n" if turn.omitted_before else ""
         body = "\n".join(_body(shown))
-        cut = turn.text_length - len(turn.text)
-        stored = f"\n[… {cut:,} characters are not in the index …]" if cut > 0 else ""
+        stored = f"\n[… {turn.not_stored:,} characters are not in the index …]" if turn.not_stored else ""
         head = f"\n\n{lead}{one_line(turn_head(turn))}{FLAG if shown.flagged else ''}"
         return [head + "\n", Quote(body), stored] if body else [head]
 
