@@ -227,6 +227,23 @@ def _read_object(place: Place) -> dict[str, Any]:
     return data if isinstance(data, dict) else {}
 
 
+# --- settings ----------------------------------------------------------------------------------------
+
+
+def read_settings(place: Place) -> Mapping[str, Any]:
+    """The `[recall]` table of the project's `cocoplus.toml`; empty where there is none, or it cannot be read."""
+    if place.root is None:
+        return {}
+    import tomllib  # noqa: PLC0415 - few commands have a setting
+
+    try:
+        document = tomllib.loads((place.root / "cocoplus.toml").read_text(encoding="utf-8-sig"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError):
+        return {}
+    table = document.get("recall")
+    return table if isinstance(table, dict) else {}
+
+
 # --- what CocoPlus says ------------------------------------------------------------------------------
 
 

@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 LOCK_SECONDS = 10.0
 """How long an import waits for another one to end."""
 RECEIPTS_KEPT = 20
+LIVE_SECONDS = 600.0
+"""How long after its last change a transcript counts as that of a session that is going on."""
 ASKING_SESSION = ("COCORECALL_SESSION", "COCO_SESSION_ID", "CLAUDE_SESSION_ID")
 """Environment variables by which a host tells which session is asking."""
 
@@ -169,6 +171,29 @@ class Recall:
             self.close()
             report = import_with_care(self._place, now, run)
         return self._with_receipt(report, now)
+
+    def import_queued(self, *, progress: Callable[[Progress], None] | None = None) -> ImportReport:
+        """Honour the requests for imports in CocoPlus's queue: one import for all of them, or none.
+
+        Args:
+            progress: called after each transcript.
+
+        Raises:
+            UsageError: the requests name a moment that is none.
+            BusyError, SourceConfigError, IndexTooNewError, IndexDamagedError, RecallError: as for an import.
+        """
+        from dataclasses import replace  # noqa: PLC0415
+
+        from cocorecall.model import ImportReport  # noqa: PLC0415
+        from cocorecall.requests import mark_done, read_requests  # noqa: PLC0415
+
+        requests = read_requests(self._place)
+        if not requests.since:
+            return ImportReport()
+        report = self.import_sources(requests.widest, progress=progress)
+        with contextlib.suppress(OSError):
+            mark_done(self._place, requests)
+        return replace(report, requests=len(requests.since))
 
     @contextlib.contextmanager
     def _import_lock(self) -> Iterator[None]:
@@ -315,7 +340,7 @@ class Recall:
             "session": self._resolve(session) if session else None,
             "echo": echo,
         }
-        current = None if include_current or session else self._asking_session(asking)
+        current, guessed = (None, False) if include_current or session else self._asking_session(asking)
         with self._plain_errors():
             facets, unknown = self._resolve_facets(asked, reader)
         request = Request(
@@ -327,7 +352,7 @@ class Recall:
             explain=explain,
             filters=self._filters(asked, current, facets),
             shown_filters=tuple((k, list(v) if isinstance(v, tuple) else v) for k, v in asked.items() if v),
-            notes=(*self._notes(current), *unknown),
+            notes=(*self._notes(current, guessed=guessed), *unknown),
             skip=skip,
             reveal=reveal,
         )
@@ -422,12 +447,27 @@ class Recall:
             **facets,
         )
 
-    def _asking_session(self, told: str | None) -> str | None:
+    def _asking_session(self, told: str | None) -> tuple[str | None, bool]:
+        """(the session that asks, whether that is a guess)."""
         asking = told or next((os.environ[name] for name in ASKING_SESSION if os.environ.get(name)), None)
-        return asking if asking and self._store().find(asking) == [asking] else None
+        if asking:
+            return (asking if self._store().find(asking) == [asking] else None), False
+        if os.environ.get("CLAUDECODE") != "1":
+            return None, False
+        # Claude Code says that it is there, not always who asks: its live transcript of this folder is the one
+        found = self._store().newest_in_folder(os.getcwd(), "claude")  # noqa: PTH109 - as the shell spells it
+        if found is None:
+            return None, False
+        with contextlib.suppress(OSError):
+            age = self._clock().timestamp() - Path(found[1]).stat().st_mtime
+            return (found[0], True) if 0 <= age < LIVE_SECONDS else (None, False)
+        return None, False
 
-    def _notes(self, current: str | None) -> tuple[str, ...]:
-        return (f"The asking session {current} is left out; --include-current adds it.",) if current else ()
+    def _notes(self, current: str | None, *, guessed: bool) -> tuple[str, ...]:
+        if not current:
+            return ()
+        what = f"Session {current}, which seems to be asking," if guessed else f"The asking session {current}"
+        return (f"{what} is left out; --include-current adds it.",)
 
     def _nothing_indexed(self, query: str, budget: int | None) -> Results:
         from cocorecall.model import Results  # noqa: PLC0415
@@ -779,6 +819,18 @@ class Recall:
         self._open_reader()
         known = default_sources(personal=True)
         return tuple(self._source_report(s, configured=False) for s in known if s.folder not in present)
+
+    def sessions_indexed(self) -> int:
+        """How many sessions the index holds; 0 where nothing was ever imported.
+
+        Raises:
+            IndexTooNewError, IndexDamagedError, BusyError, RecallError: as they say.
+        """
+        reader = self._open_reader()
+        if reader is None:
+            return 0
+        with self._plain_errors():
+            return reader.totals().sessions
 
     # --- status and forget ---------------------------------------------------------------------------
 

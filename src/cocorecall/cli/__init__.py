@@ -6,8 +6,6 @@ import os
 import sys
 from typing import NoReturn
 
-from cocorecall.errors import NotInitializedError, RecallError
-
 _INTERRUPTED = 130
 """What a shell expects of a process that Ctrl-C ended."""
 
@@ -18,6 +16,12 @@ def main() -> NoReturn:
 
 
 def _exit_code() -> int:
+    if sys.argv[1:2] == ["hook"] and len(sys.argv) == 3:  # noqa: PLR2004 - `recall hook EVENT`
+        # runs after every turn of an agent: before anything is loaded that it does not need
+        from cocorecall.hooks import main as hook  # noqa: PLC0415
+
+        if sys.argv[2] not in ("-h", "--help"):
+            return hook(sys.argv[2:])
     try:
         _prepare_streams()
         code = _run(sys.argv[1:])
@@ -45,6 +49,7 @@ def _run(args: list[str]) -> int:
     import click  # noqa: PLC0415 - after the streams are ready
 
     from cocorecall.cli.command import recall_command  # noqa: PLC0415
+    from cocorecall.errors import RecallError  # noqa: PLC0415
 
     if "_RECALL_COMPLETE" in os.environ:
         recall_command.main(prog_name="recall", complete_var="_RECALL_COMPLETE")
@@ -66,6 +71,8 @@ def _run(args: list[str]) -> int:
 def _reported(error: Exception) -> int:
     """Say what is wrong on stderr, and give the exit code."""
     import click  # noqa: PLC0415
+
+    from cocorecall.errors import NotInitializedError, RecallError  # noqa: PLC0415 - a hook loads nothing
 
     if isinstance(error, BrokenPipeError):
         raise error

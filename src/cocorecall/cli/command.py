@@ -32,6 +32,12 @@ COMMANDS = {
     "doctor": ("cocorecall.cli.doctor_command", "Examine the index; --fix mends it."),
     "backup": ("cocorecall.cli.backup_command", "Write the whole index into one file."),
     "restore": ("cocorecall.cli.restore_command", "Put a backup in the index's place."),
+    "install": (
+        "cocorecall.cli.install_command",
+        "Put skill, hooks and MCP server where an agent looks for them.",
+    ),
+    "uninstall": ("cocorecall.cli.uninstall_command", "Take out exactly what install put in."),
+    "hook": ("cocorecall.cli.hook_command", "What agents' hooks run; not for people."),
     "completion": (
         "cocorecall.cli.completion_command",
         "Print the script that completes recall in your shell.",

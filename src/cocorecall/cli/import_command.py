@@ -23,24 +23,32 @@ _SHOWN_TABLES = 6
 @click.option(
     "--rebuild", is_flag=True, help="Read everything again; sessions whose files are gone are kept."
 )
+@click.option("--queued", is_flag=True, help="Only if CocoPlus has queued a request for an import.")
 @common_options
 @pass_settings
-def command(settings: Settings, since: str | None, *, rebuild: bool) -> None:
+def command(settings: Settings, since: str | None, *, rebuild: bool, queued: bool) -> None:
     """Bring new and changed transcripts into the index.
 
     Unchanged transcripts are not opened. What cannot be read is reported and costs only itself.
     """
+    if queued and (since or rebuild):
+        raise click.UsageError("--queued takes its scope from the queue: leave out --since and --rebuild")
     watched = sys.stderr.isatty() and not settings.json
+    progress = _show_progress if watched else None
     with settings.open() as recall:
         try:
-            report = recall.import_sources(
-                since, rebuild=rebuild, progress=_show_progress if watched else None
+            report = (
+                recall.import_queued(progress=progress)
+                if queued
+                else recall.import_sources(since, rebuild=rebuild, progress=progress)
             )
         finally:
             if watched:
                 sys.stderr.write(_CLEAR)
     if settings.json:
         print_json("import", asdict(report))
+    elif queued and not report.requests:
+        print_text("No import is queued.")
     else:
         print_text(summary(report))
 

@@ -92,6 +92,15 @@ class SessionStore:
             )
         ]
 
+    def newest_in_folder(self, folder: str, agent: str) -> tuple[str, str] | None:
+        """(id, path of the transcript) of an agent's session that last worked in a folder."""
+        rows = self._all(
+            "SELECT s.id, s.source_path FROM folders f JOIN sessions s ON s.id = f.session_id"
+            " WHERE f.cwd = ? AND s.agent = ? ORDER BY s.end_time DESC, s.number DESC LIMIT 1",
+            (folder, agent),
+        )
+        return (str(rows[0][0]), str(rows[0][1])) if rows else None
+
     def info(self, session_id: str) -> SessionInfo:
         """A session's facts.
 

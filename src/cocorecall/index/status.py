@@ -176,6 +176,7 @@ def _problems(
         found.append(
             "Transcripts lie in the sources but no session was recognised in them; see the files named above."
         )
+    found += _hook_failure(place)
     if store is not None:
         words = store.words_problem()
         found += [words] if words else []
@@ -183,6 +184,17 @@ def _problems(
         found += [f"{due:,} sessions are not read for facets yet; `recall import` reads them."] if due else []
         found += _open_to_others(place)
     return tuple(found)
+
+
+def _hook_failure(place: Place) -> list[str]:
+    """The newest line that one of our hooks left in the log of hooks' errors."""
+    path = place.home / "hook-errors.log"
+    try:
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+    ours = [line for line in lines if " recall hook " in line[:60]]
+    return [f"A hook failed: {ours[-1]} (delete {path} when it is dealt with)."] if ours else []
 
 
 def _open_to_others(place: Place) -> list[str]:

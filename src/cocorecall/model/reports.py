@@ -48,6 +48,7 @@ class ImportReport:
         sql_statements: SQL statements that were read for what they touch.
         sql_unparsed: of these, the ones that the grammar did not understand; they were read word by word.
         receipt: path of the receipt, or None where it could not be written.
+        requests: requests of CocoPlus's queue that this import honoured.
         ignored: transcripts and sessions that `ignore` patterns of the sources file kept out.
         recovered: what was saved of a damaged index; None where it was sound.
     """
@@ -67,6 +68,7 @@ class ImportReport:
     sql_statements: int = 0
     sql_unparsed: int = 0
     receipt: str | None = None
+    requests: int = 0
     ignored: int = 0
     recovered: RecoveryReport | None = None
 
