@@ -2,7 +2,7 @@
 
 The corpus is that of `benchmarks/speed`. Prints the errors (there should be none) and how long a search takes in a
 process that keeps its index open: with nobody else about, with four others, and with imports besides. A second import
-waits ten seconds for the first, then says who holds the lock: choose fewer sessions on a slow machine.
+waits ten seconds for the first, then says who holds the lock and ends: that is no error.
 """
 
 from __future__ import annotations
@@ -35,10 +35,13 @@ print(json.dumps(took))
 """
 
 
+GAVE_WAY = "Another import is running"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--indexed", type=int, default=1000, help="sessions in the index before")
-    parser.add_argument("--sessions", type=int, default=250, help="sessions to import under load")
+    parser.add_argument("--sessions", type=int, default=100, help="sessions to import under load")
     parser.add_argument(
         "--seconds", type=float, default=5.0, help="how long the searches go on without an import"
     )
@@ -94,9 +97,13 @@ def row(name: str, project: Path, *, searches: int, imports: int, seconds: float
         out, error = process.communicate()
         took += json.loads(out) if not process.returncode else []
         errors += [error] if process.returncode else []
+    waited = [error for error in errors if GAVE_WAY in error]
+    errors = [error for error in errors if GAVE_WAY not in error]
     took.sort()
     middle, late = statistics.median(took), took[int(len(took) * 0.95)]
     print(f"| {name} | {len(took):,} | {middle * 1000:.0f} ms | {late * 1000:.0f} ms | {len(errors)} |")
+    for _ in waited:
+        print("An import gave way to the other after ten seconds, as it should.", file=sys.stderr)
     for error in errors:
         print(error.strip().splitlines()[-1:], file=sys.stderr)
     return len(errors)

@@ -13,6 +13,7 @@ import pytest
 from cli_run import recall_process
 from cocorecall.errors import IndexDamagedError, IndexTooNewError
 from cocorecall.index import recovery
+from cocorecall.index.glance import damage_at_a_glance
 from cocorecall.index.schema import SCHEMA_VERSION, damage_note, open_for_writing
 from damage import is_sound, overwrite, overwrite_pages, pages_of
 from projects import Project
@@ -132,7 +133,7 @@ def test_a_cut_off_file_is_noticed_without_reading_it(full: Project) -> None:
     size = full.index.stat().st_size
     with full.index.open("r+b") as file:
         file.truncate(size // 2)
-    assert recovery.damage_at_a_glance(full.index)
+    assert damage_at_a_glance(full.index)
     with full.open() as recall:
         assert recall.import_sources().recovered is not None
         assert recall.status().turns == SESSIONS * TURNS

@@ -13,7 +13,8 @@ from cocorecall.errors import IndexDamagedError, IndexTooNewError, RecallError, 
 from cocorecall.index import tombstones
 from cocorecall.index.docs import rows
 from cocorecall.index.forgetting import Forgetter, note_backup
-from cocorecall.index.recovery import damage_at_a_glance, deep_damage, discard_recovery, set_aside
+from cocorecall.index.glance import damage_at_a_glance
+from cocorecall.index.recovery import deep_damage, discard_recovery, set_aside
 from cocorecall.index.schema import SCHEMA_VERSION, damage_note, open_for_writing, plain_errors
 from cocorecall.model.doctor import BackupReport, RestoreReport
 from cocorecall.project import Place

@@ -16,10 +16,10 @@ import apsw
 from cocorecall.errors import IndexDamagedError, RecallError
 from cocorecall.index import tombstones
 from cocorecall.index.docs import transaction
-from cocorecall.index.forgetting import Forgetter, compaction_is_due, set_aside_files
+from cocorecall.index.forgetting import Forgetter, set_aside_files
+from cocorecall.index.glance import damage_at_a_glance
 from cocorecall.index.recovery import (
     count_orphans,
-    damage_at_a_glance,
     deep_damage,
     drop_orphans,
     rebuild_words,
@@ -276,7 +276,7 @@ def _check_pages(checkup: _Checkup, connection: apsw.Connection) -> None:
             else "Compacted; the log is in use and will be emptied by the next import."
         )
 
-    if compaction_is_due(connection):
+    if tombstones.compaction_is_due(connection):
         checkup.find("pages", "warning", "Something was forgotten, but its freed pages may still hold text.",
                      FIX, repair)  # fmt: skip
     elif free > FREE_BYTES and free > whole * FREE_SHARE:

@@ -24,9 +24,6 @@ from cocorecall.model.reports import ForgottenSession
 from cocorecall.project import Place, write_text
 from cocorecall.sources.ignoring import matches_glob
 
-COMPACTION_DUE = "compaction_due"
-"""Line of `import_meta` that stands from the deletion until freed pages and the log are emptied."""
-
 _LOG_SECONDS = 5.0
 
 
@@ -140,7 +137,7 @@ class Forgetter:
                 self._remove(session_id, now)
             self._writer.refresh_totals()
             self._refresh_speakers()
-            self._writer.set_meta(COMPACTION_DUE, "1")
+            self._writer.set_meta(tombstones.COMPACTION_DUE, "1")
         return out
 
     def _delete_by_rowid(self, table: str, rowids: Sequence[int]) -> None:
@@ -248,9 +245,9 @@ class Forgetter:
         self._db.execute("INSERT INTO turn_words (turn_words) VALUES ('optimize')")
         self._db.execute("VACUUM")
         if not self._empty_log():
-            self._writer.set_meta(COMPACTION_DUE, "1")
+            self._writer.set_meta(tombstones.COMPACTION_DUE, "1")
             return False
-        self._db.execute("DELETE FROM import_meta WHERE key = ?", (COMPACTION_DUE,))
+        self._db.execute("DELETE FROM import_meta WHERE key = ?", (tombstones.COMPACTION_DUE,))
         return self._empty_log()
 
     def _empty_log(self) -> bool:
@@ -269,11 +266,6 @@ def sessions_where(connection: apsw.Connection, *, path: str | None, before: str
         (before,),
     ).fetchall()
     return [str(sid) for sid, where in rows if path is None or matches_glob(str(where), path)]
-
-
-def compaction_is_due(connection: apsw.Connection) -> bool:
-    """Whether a `forget` was cut short before it could empty freed pages and the log."""
-    return bool(connection.execute("SELECT 1 FROM import_meta WHERE key = ?", (COMPACTION_DUE,)).fetchall())
 
 
 def _tables_with(connection: apsw.Connection, column: str) -> list[str]:

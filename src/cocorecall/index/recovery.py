@@ -19,6 +19,7 @@ import apsw
 
 from cocorecall.errors import IndexDamagedError, RecallError
 from cocorecall.index.docs import MAX_SEQ, doc_range, rows, transaction
+from cocorecall.index.glance import MAGIC, damage_at_a_glance
 from cocorecall.index.pages import DamagedFile
 from cocorecall.index.schema import (
     SCHEMA_VERSION,
@@ -40,7 +41,6 @@ UNKNOWN_AGENT = "unknown"
 UNREADABLE = (apsw.Error, UnicodeDecodeError)
 """What reading a damaged database can raise."""
 
-_MAGIC = b"SQLite format 3\0"
 _HEADER = 100
 _MIN_ROWID, _MAX_ROWID = -(1 << 63), (1 << 63) - 1
 _BATCH = 500
@@ -82,31 +82,6 @@ class Salvage:
 
 
 # --- is it damaged? -----------------------------------------------------------------------------------
-
-
-def damage_at_a_glance(path: Path) -> str | None:
-    """What a look at the file's first bytes and its size tells; costs nothing on a large index."""
-    try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            header = file.read(_HEADER)
-    except OSError:
-        return None
-    if size == 0:
-        return None  # made, but not yet written to
-    if not header.startswith(_MAGIC):
-        return "file is not a database"
-    page = int.from_bytes(header[16:18], "big")
-    page = 65_536 if page == 1 else page
-    pages = int.from_bytes(header[28:32], "big")
-    in_header = header[24:28] == header[92:96]  # else an old program wrote it, and the count says nothing
-    if in_header and size < page * pages and not _has_log(path):
-        return f"the file ends after {size:,} of {page * pages:,} bytes"
-    return None
-
-
-def _has_log(path: Path) -> bool:
-    return any(_side(path, s).exists() and _side(path, s).stat().st_size for s in ("-wal", "-journal"))
 
 
 def _side(path: Path, suffix: str) -> Path:
@@ -330,7 +305,7 @@ def _header_version(path: Path) -> int:
     with path.open("rb") as file:
         header = file.read(_HEADER)
     version = int.from_bytes(header[60:64], "big")
-    return version if header.startswith(_MAGIC) and version <= SCHEMA_VERSION else SCHEMA_VERSION
+    return version if header.startswith(MAGIC) and version <= SCHEMA_VERSION else SCHEMA_VERSION
 
 
 def _open_damaged(path: Path) -> apsw.Connection | None:

@@ -17,6 +17,8 @@ from cocorecall.index.docs import rows
 from cocorecall.project import Place, write_text
 
 FILE = "forgotten.json"
+COMPACTION_DUE = "compaction_due"
+"""Line of `import_meta` that stands from the deletion until freed pages and the log are emptied."""
 _ALL = "SELECT session_key, forgotten_at FROM forgotten"
 
 
@@ -89,3 +91,8 @@ def remove(connection: apsw.Connection, place: Place, key: str) -> None:
     stones = {k: v for k, v in (read_file(place) | read(connection)).items() if k != key}
     write_file(place, stones)
     replace(connection, stones)
+
+
+def compaction_is_due(connection: apsw.Connection) -> bool:
+    """Whether a `forget` was cut short before it could empty freed pages and the log."""
+    return bool(connection.execute("SELECT 1 FROM import_meta WHERE key = ?", (COMPACTION_DUE,)).fetchall())
