@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from cocorecall import model
 from cocorecall.model import (
     FacetReport,
     FixReport,
@@ -35,6 +36,14 @@ _QUOTING: Schema = {
 }  # fmt: skip
 
 
+def _schema(kind: type) -> Schema:
+    """The schema of a dataclass; names that its module imports for type checkers only are found all the same."""
+    adapter = TypeAdapter(kind)
+    if not adapter.pydantic_complete:
+        adapter.rebuild(_types_namespace={name: getattr(model, name) for name in model.__dict__["_HOME"]})
+    return adapter.json_schema(mode="serialization")
+
+
 def _document(name: str, properties: Schema, definitions: Schema, optional: tuple[str, ...] = ()) -> Schema:
     keys = {"schema": {"type": "string", "const": f"cocorecall.{name}/1"}} | properties
     return {
@@ -50,7 +59,7 @@ class _Definitions(dict[str, Any]):
 
     def of(self, kind: type) -> Schema:
         """A reference to the schema of a dataclass."""
-        schema = _plain(TypeAdapter(kind).json_schema(mode="serialization"))
+        schema = _plain(_schema(kind))
         self.update(schema.pop("$defs", {}))
         self[kind.__name__] = schema
         return {"$ref": f"#/$defs/{kind.__name__}"}
@@ -77,7 +86,7 @@ def _plain(schema: Any) -> Any:
 
 def of_report(name: str, kind: type, *, quoting: bool = True) -> Schema:
     """The schema of a report whose fields are its keys."""
-    schema = _plain(TypeAdapter(kind).json_schema(mode="serialization"))
+    schema = _plain(_schema(kind))
     more = _QUOTING | {"budget": _NUMBER, "tokens": _NUMBER} if quoting else {"omitted": _NUMBER}
     return _document(name, schema["properties"] | more, schema.get("$defs", {}))
 
