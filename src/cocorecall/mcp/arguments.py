@@ -65,6 +65,7 @@ class Search(Paged):
     session: str | None = Field(default=None, description="Only this session: its id, or a beginning of it.")
     limit: int | None = Field(default=None, ge=1, le=200, description="At most so many hits.")
     full: bool = Field(default=False, description="Whole turns instead of excerpts.")
+    verify: bool = Field(default=False, description="Look whether each hit's source still holds it.")
     echo: bool = Field(default=False, description="Find also earlier answers of this tool in transcripts.")
     include_current: bool = Field(default=False, description="Find also turns of the session that is asking.")
     role: Names = _names("user, assistant, tool, system, or a speaker's name.")

@@ -38,7 +38,7 @@ _QUOTING: Schema = {
 
 def _schema(kind: type) -> Schema:
     """The schema of a dataclass; names that its module imports for type checkers only are found all the same."""
-    adapter = TypeAdapter(kind)
+    adapter: TypeAdapter[Any] = TypeAdapter(kind)
     if not adapter.pydantic_complete:
         adapter.rebuild(_types_namespace={name: getattr(model, name) for name in model.__dict__["_HOME"]})
     return adapter.json_schema(mode="serialization")

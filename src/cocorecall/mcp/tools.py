@@ -69,7 +69,7 @@ def _search(recall: Recall, asked: Search, asking: str | None) -> Answer:
     return answer
 
 
-_NO_FILTERS = {"all", "limit", "full", "echo", "include_current"}
+_NO_FILTERS = {"all", "verify", "limit", "full", "echo", "include_current"}
 
 
 def show_page(recall: Recall, asked: Show) -> Answer:
