@@ -281,7 +281,7 @@ def first_version(project: Path) -> None:
             connection.execute(
                 f"INSERT OR REPLACE INTO main.{table} ({names}) SELECT {names} FROM newest.{table}"
             )
-        IndexWriter(connection).rebuild_words()
+        IndexWriter(connection).rebuild_words(tags="tags")
     connection.execute("DETACH newest")
     connection.close()
     newest.unlink()

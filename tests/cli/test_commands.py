@@ -194,9 +194,15 @@ def test_output_is_utf8_whatever_the_locale(project: Project, environ: dict[str,
     assert "naïve 東京 😀 needle" in run(project, "search", "needle", **environ).stdout
 
 
-def test_help_fits_a_screen_and_shows_three_examples(stocked: Project) -> None:
+def test_help_groups_every_command_a_line_each_and_shows_three_examples(stocked: Project) -> None:
+    from cocorecall.cli.command import COMMANDS, GROUPS
+
     printed = run(stocked, "--help").stdout.splitlines()
-    assert len(printed) <= 30
+    assert len(printed) <= 50
+    assert sorted(" ".join(GROUPS.values()).split()) == sorted(COMMANDS)
+    assert [line.split()[0] for line in printed if line[2:].startswith(tuple(f"{n} " for n in COMMANDS))] == [
+        name for names in GROUPS.values() for name in names.split()
+    ]
     assert max(map(len, printed)) <= 80
     assert sum(line.startswith("    recall ") for line in printed) == 3
 

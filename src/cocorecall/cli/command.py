@@ -14,29 +14,23 @@ from cocorecall.recall import Recall
 COMMANDS = {
     "search": ("cocorecall.cli.search_command", "Find the turns that answer a question, verbatim and cited."),
     "show": ("cocorecall.cli.show_command", "Print a session, or one turn, as it was said."),
+    "facets": ("cocorecall.cli.facets_command", "Say what there is to filter by, with counts."),
+    "timeline": ("cocorecall.cli.timeline_command", "Tell what happened to one function or object."),
+    "fix": ("cocorecall.cli.fix_command", "Find how the same error was solved before."),
+    "premortems": ("cocorecall.cli.premortems_command", "List what was feared before stages ran."),
     "import": ("cocorecall.cli.import_command", "Bring new and changed transcripts into the index."),
     "sources": ("cocorecall.cli.sources_command", "List, add, remove or detect places of transcripts."),
     "status": ("cocorecall.cli.status_command", "Say what is indexed, what waits, and what is wrong."),
-    "facets": ("cocorecall.cli.facets_command", "Say what there is to filter by, with counts."),
-    "timeline": (
-        "cocorecall.cli.timeline_command",
-        "Tell what happened to one function or object, in order.",
-    ),
-    "fix": ("cocorecall.cli.fix_command", "Find how the same error was solved before."),
-    "premortems": ("cocorecall.cli.premortems_command", "List what was feared before stages ran."),
-    "forget": ("cocorecall.cli.forget_command", "Remove sessions from the index for good."),
-    "mcp": ("cocorecall.cli.mcp_command", "Serve an agent over MCP, on standard input and output."),
-    "secrets": ("cocorecall.cli.secrets_command", "Say where the index holds secrets; never their values."),
-    "verify": ("cocorecall.cli.verify_command", "Compare what is indexed with what the sources say."),
     "export": ("cocorecall.cli.export_command", "Write sessions out, to keep, to read, or to import."),
-    "doctor": ("cocorecall.cli.doctor_command", "Examine the index; --fix mends it."),
     "backup": ("cocorecall.cli.backup_command", "Write the whole index into one file."),
     "restore": ("cocorecall.cli.restore_command", "Put a backup in the index's place."),
-    "install": (
-        "cocorecall.cli.install_command",
-        "Put skill, hooks and MCP server where an agent looks for them.",
-    ),
+    "verify": ("cocorecall.cli.verify_command", "Compare what is indexed with what the sources say."),
+    "secrets": ("cocorecall.cli.secrets_command", "Say where the index holds secrets; never their values."),
+    "doctor": ("cocorecall.cli.doctor_command", "Examine the index; --fix mends it."),
+    "forget": ("cocorecall.cli.forget_command", "Remove sessions from the index for good."),
+    "install": ("cocorecall.cli.install_command", "Put skill, hooks and MCP server where an agent looks."),
     "uninstall": ("cocorecall.cli.uninstall_command", "Take out exactly what install put in."),
+    "mcp": ("cocorecall.cli.mcp_command", "Serve an agent over MCP, on standard input and output."),
     "hook": ("cocorecall.cli.hook_command", "What agents' hooks run; not for people."),
     "completion": (
         "cocorecall.cli.completion_command",
@@ -44,6 +38,14 @@ COMMANDS = {
     ),
 }
 """Commands in the order of the help: their modules, loaded when called, and one line each."""
+
+GROUPS = {
+    "Find": "search show facets timeline fix premortems",
+    "Keep": "import sources status export backup restore",
+    "Trust": "verify secrets doctor forget",
+    "Agents": "install uninstall mcp hook completion",
+}
+"""The commands as the help groups them."""
 
 HELP = """Find the one turn in a thousand agent transcripts: verbatim, cited, local.
 
@@ -120,10 +122,11 @@ class LazyGroup(click.Group):
         return command if isinstance(command, click.Command) else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the commands without importing them."""
+        """List the commands by group, without importing them."""
         del ctx
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+        for title, names in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(f"{name:<10}", COMMANDS[name][1]) for name in names.split()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
