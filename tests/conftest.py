@@ -43,7 +43,13 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
-    for name in ("COCORECALL_SESSION", "COCO_SESSION_ID", "CLAUDE_SESSION_ID"):
+    for name in (
+        "COCORECALL_SESSION",
+        "COCO_SESSION_ID",
+        "CLAUDE_SESSION_ID",
+        "CLAUDECODE",
+        "COCORECALL_HOOK",
+    ):
         monkeypatch.delenv(name, raising=False)
     return Project(tmp_path / "project")
 

@@ -83,8 +83,9 @@ def test_the_readme_names_the_keys_of_each_document(demo: Path, args: list[str])
 
 
 def test_the_readme_names_the_keys_of_sources_and_results(demo: Path) -> None:
-    source = json.loads(recall_process(demo, "sources", "--json").stdout)["sources"][0]
-    assert source.keys() | {"sources"} == keys_of(SCHEMAS["sources"])
+    document = json.loads(recall_process(demo, "sources", "--json").stdout)
+    named = document["sources"][0].keys() | document.keys() - {"schema"}
+    assert named == keys_of(SCHEMAS["sources"])
     process = recall_process(demo, "search", "threshold", "--explain", "--json")
     result = json.loads(process.stdout)["results"][0]
     table = README.split("`results` has:")[1].split("With `field")[0]
