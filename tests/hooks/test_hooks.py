@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from cli_run import recall_process
-from cocorecall.hooks import EVENTS, start_import
+from cocorecall.hooks import EVENTS
 from cocorecall.lifecycle import DUE_MS, LAST, LOG, last_consolidation, now_ms, read_log, unreadable_lines
 from projects import Project
 
@@ -204,13 +204,18 @@ def test_the_context_of_a_new_session_is_off_until_it_is_wanted(project: Project
     assert list(json.loads(hook(project.root, "session-start", cursor).stdout)) == ["additional_context"]
 
 
-def test_what_lies_in_the_project_is_not_run(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_lies_in_the_project_is_not_run(project: Project) -> None:
     for name in ("apsw", "orjson", "filelock", "cocorecall"):
         planted = f"open({str(project.root / 'ran')!r}, 'w')\n"
         (project.root / f"{name}.py").write_text(planted, encoding="utf-8")
     project.session("s", ("user", "x"))
-    monkeypatch.delenv("COCORECALL_HOOK", raising=False)
-    assert start_import(str(project.root / ".cocoplus"), {}, again=0.0)
+    subprocess.run(
+        [sys.executable, "-P", "-m", "cocorecall", "hook", "session-end"],
+        cwd=project.root,
+        input=b"",
+        check=True,
+        timeout=60,
+    )
     for _ in range(300):
         if project.index.exists():
             break
