@@ -19,9 +19,8 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 CORPUS = HERE / "corpus"
-TARGETS = (
-    "claude", "cortex", "cortex_inline", "reference", "evidence", "query", "excerpt", "extraction", "sql", "words",
-)  # fmt: skip
+TARGETS = tuple(sorted(folder.name for folder in CORPUS.iterdir()))
+"""A target has seeds, or the fuzzer would have nothing to begin with."""
 
 CHILD = """
 import sys

@@ -22,6 +22,7 @@ from cocorecall.search.excerpt import Match, join_spans, make_excerpt
 from cocorecall.search.matches import find_matches
 from cocorecall.search.query import parse_query
 from cocorecall.search.tokens import estimate_tokens
+from cocorecall.secrets import find_secrets, marker, mask
 from cocorecall.sources import formats
 from cocorecall.sources.discovery import Unreadable
 from cocorecall.sources.transcript import FileStat, Transcript
@@ -184,8 +185,33 @@ def words(data: bytes) -> None:
     assert "\x1b" not in json_escaped(text), "an escape character in JSON"
 
 
+def secrets(data: bytes) -> None:
+    """Only credentials are masked, each in full, and the rest is as it was."""
+    text = _text(data)
+    found = find_secrets(text)
+    masked, at = "", 0
+    for secret in found:
+        assert at <= secret.start < secret.end <= len(text), "secrets overlap, or lie outside of the text"
+        masked += text[at : secret.start] + marker(secret.kind)
+        at = secret.end
+    assert mask(text).text == masked + text[at:], "masking changes more than the secrets"
+    assert sum(mask(text).counts.values()) == len(found), "secrets are miscounted"
+
+
 TARGETS: dict[str, Callable[[bytes], None]] = {
     target.__name__: target
-    for target in (claude, cortex, cortex_inline, reference, evidence, query, excerpt, extraction, sql, words)
+    for target in (
+        claude,
+        cortex,
+        cortex_inline,
+        reference,
+        evidence,
+        query,
+        excerpt,
+        extraction,
+        sql,
+        words,
+        secrets,
+    )
 }
 """Targets by name."""
