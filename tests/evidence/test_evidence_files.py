@@ -107,6 +107,7 @@ def test_a_contract_is_what_its_evidence_makes_it(project: Project) -> None:
     newer = record | {"source_hash": "b2", "recorded_at": "2026-10-01T10:00:00Z", "tier": "spec"}
     write(project, ".cocoplus/contract-evidence.json", json.dumps({"changed": newer}))
     read(project, "import")
+    assert read(project, "status")["not_indexed"] == 0
     states = {
         (v["value"], v["type"]): v["filter"] for v in read(project, "facets", "outcomes", "--all")["values"]
     }

@@ -44,9 +44,13 @@ def evidence_files(root: Path) -> Iterator[Transcript | Unreadable]:
     lone += files_in(root, PATTERNS, (".md",)) + files_in(root, STRATEGIES, (".yaml", ".yml"))
     for relative in lone:
         yield from _transcript(root, top, [relative])
-    for group in (*_contracts(root), [CONTRACT_EVIDENCE]):
+    for group in _contracts(root):
         for relative in group:
-            yield from _transcript(root, top, [relative, *(other for other in group if other != relative)])
+            if relative != CONTRACT_EVIDENCE:
+                yield from _transcript(
+                    root, top, [relative, *(other for other in group if other != relative)]
+                )
+    yield from _transcript(root, top, [CONTRACT_EVIDENCE])
 
 
 def project_of(path: Path) -> Path | None:
