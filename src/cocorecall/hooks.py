@@ -25,15 +25,19 @@ ERRORS = "hook-errors.log"
 MARK = "recall hook"
 """What our lines in that log, which CocoPlus's hooks write to as well, begin with behind their time."""
 
-_MAX_INPUT = 1 << 20
+_MAX_INPUT = 64 << 20
 _MAX_LOG = 64 << 10
 _KEPT_LOG = 32 << 10
 _STARTED = os.path.join("recall", "hook-import")
 """Beside the receipts: the session that last had an import started, and by the file's time when."""
 _AGAIN_SECONDS = 30.0
-"""How soon the same session has another import started."""
-_ANY_SECONDS = 3.0
-"""How soon any other session has."""
+"""How soon the end of the same session has another import started."""
+_COMPACTED_SECONDS = 3.0
+"""How soon its compaction has: what it drops from the transcript must be read before."""
+_MISSED_SECONDS = 600.0
+"""How soon a new session looks for what an earlier end has missed."""
+_TRIES = 3
+"""How often an import waits for one that is running, which may have passed this session's file already."""
 _DETACHED_PROCESS = 0x00000008
 _CREATE_NEW_PROCESS_GROUP = 0x00000200
 _CREATE_NO_WINDOW = 0x08000000
@@ -62,10 +66,10 @@ def _run(event: str, home: str, given: dict[str, Any]) -> None:
     if event == "stop":
         _stop(home, given)
     elif event == "session-start":
-        start_import(home, given, again=600.0)  # what an earlier end has missed
+        start_import(home, given, again=_MISSED_SECONDS, any_session=True)  # what an earlier end has missed
         _greet(home, given)
     else:
-        start_import(home, given, again=0.0 if event == "pre-compact" else _AGAIN_SECONDS)
+        start_import(home, given, again=_COMPACTED_SECONDS if event == "pre-compact" else _AGAIN_SECONDS)
 
 
 # --- what the host says ----------------------------------------------------------------------------
@@ -119,8 +123,8 @@ def _stop(home: str, given: dict[str, Any]) -> None:
         "status": "requested",
         "trigger": "stop-hook",
     }
+    mark_consolidation(home, now)  # first: where it cannot be written, not every turn asks again
     append_log(home, entry)
-    mark_consolidation(home, now)
 
 
 def _iso(seconds: float) -> str:
@@ -131,17 +135,18 @@ def _iso(seconds: float) -> str:
 # --- imports in a process of their own ---------------------------------------------------------------
 
 
-def start_import(home: str, given: dict[str, Any], *, again: float) -> bool:
+def start_import(home: str, given: dict[str, Any], *, again: float, any_session: bool = False) -> bool:
     """Start an import that outlives the host, unless one has just been started; whether it was.
 
     Args:
         home: the project's `.cocoplus`.
         given: the host's input.
         again: seconds before the same session has another one started.
+        any_session: whether an import that another session started will do as well.
     """
     session = given.get("session_id")
     name = session if isinstance(session, str) else ""
-    if not _may_start(home, name, again):
+    if not _may_start(home, name, again, any_session=any_session):
         return False
     import subprocess  # noqa: PLC0415 - only here
 
@@ -166,14 +171,14 @@ def _python_path() -> str:
     return os.pathsep.join(filter(None, (here, os.environ.get("PYTHONPATH"))))
 
 
-def _may_start(home: str, session: str, again: float) -> bool:
+def _may_start(home: str, session: str, again: float, *, any_session: bool) -> bool:
     """Note that an import is started, unless one was a moment ago."""
     path = os.path.join(home, _STARTED)
     try:
         age = time.time() - os.stat(path).st_mtime
         with open(path, encoding="utf-8", errors="replace") as file:
             same = file.read() == session
-        if 0 <= age < (again if same else min(again, _ANY_SECONDS)):
+        if 0 <= age < again and (same or any_session):
             return False
     except OSError:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
@@ -190,10 +195,13 @@ def _import(root: str) -> None:
 
     home = os.path.join(root, ".cocoplus")
     try:
-        with Recall.open(root) as recall:
-            recall.import_sources()
-    except BusyError:
-        pass
+        for _ in range(_TRIES):
+            try:
+                with Recall.open(root) as recall:
+                    recall.import_sources()
+            except BusyError:
+                continue
+            return
     except RecallError as error:
         report(home, "import", str(error))
     except Exception as error:  # noqa: BLE001 - nobody sees this process; the log is read by `recall status`

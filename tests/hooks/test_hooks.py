@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from cli_run import recall_process
@@ -173,9 +174,63 @@ def test_one_session_starts_one_import(project: Project) -> None:
     first = stamp.stat().st_mtime_ns
     hook(project.root, "session-end", {"session_id": "a", "cwd": str(project.root)})
     assert stamp.stat().st_mtime_ns == first
+    os.utime(stamp, (time.time() - 10, time.time() - 10))
+    hook(project.root, "session-end", {"session_id": "a", "cwd": str(project.root)})
+    hook(project.root, "session-start", {"session_id": "b", "cwd": str(project.root)})
+    assert stamp.read_text(encoding="utf-8") == "a"
+    assert stamp.stat().st_mtime_ns < first
     hook(project.root, "pre-compact", {"session_id": "a", "cwd": str(project.root)})
     assert stamp.stat().st_mtime_ns > first
     assert indexed(project, 1)
+
+
+def test_two_sessions_that_end_at_once_are_both_indexed(project: Project) -> None:
+    for name in ("a", "b", "c"):
+        project.session(name, ("user", f"Session {name}."))
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-m", "cocorecall", "hook", "session-end"], cwd=project.root, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )
+        for _ in range(3)
+    ]  # fmt: skip
+    for name, process in zip(("a", "b", "c"), running, strict=True):
+        out, err = process.communicate(json.dumps({"session_id": name}).encode(), timeout=60)
+        assert (process.returncode, out, err) == (0, b"", b"")
+    assert indexed(project, 3)
+    assert not (project.root / ".cocoplus" / "hook-errors.log").exists()
+
+
+def test_a_large_input_is_read_whole(quiet: Project, tmp_path: Path) -> None:
+    given = {"prompt": "x" * (3 << 20), "cwd": str(quiet.root), "session_id": "large"}
+    (quiet.root / ".cocoplus" / LAST).unlink()
+    assert hook(tmp_path, "stop", given).returncode == 0
+    assert read_log(quiet.root / ".cocoplus")[0]["session_id"] == "large"
+
+
+def test_a_number_that_cannot_be_written_asks_for_nothing(project: Project) -> None:
+    (project.root / ".cocoplus" / LAST).mkdir()
+    for _ in range(2):
+        hook(project.root, "stop")
+    assert read_log(project.root / ".cocoplus") == []
+    assert "recall hook stop" in (project.root / ".cocoplus" / "hook-errors.log").read_text(encoding="utf-8")
+
+
+def test_an_index_of_a_newer_version_is_left_alone_and_logged(project: Project) -> None:
+    project.session("s", ("user", "x"))
+    assert recall_process(project.root, "import").returncode == 0
+    connection = apsw.Connection(str(project.index))
+    connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    before = project.index.read_bytes()
+    hook(project.root, "session-end", {"session_id": "s"})
+    log = project.root / ".cocoplus" / "hook-errors.log"
+    for _ in range(300):
+        if log.exists() and log.read_text(encoding="utf-8"):
+            break
+        time.sleep(0.1)
+    assert "written by a newer CocoRecall" in log.read_text(encoding="utf-8")
+    assert project.index.read_bytes() == before
 
 
 def test_a_failed_import_is_told_by_status(project: Project) -> None:
