@@ -1284,7 +1284,9 @@ class Recall:
         try:
             lock.acquire()
         except Timeout as error:
-            raise BusyError("Another dream is running.", "`recall dream log` shows when it is done.") from error
+            raise BusyError(
+                "Another dream is running.", "`recall dream log` shows when it is done."
+            ) from error
         except OSError as error:
             raise RecallError(f"Cannot write to {self._place.home}: {error.strerror or error}.") from error
         try:

@@ -105,7 +105,10 @@ def _summary(report: DreamReport) -> list[str]:
     )  # fmt: skip
     n = len(report.entries)
     entries = f"{n:,} entr{'y' if n == 1 else 'ies'}"
-    out = [f"{did} {memory}", f"{entries}, {report.added:,} new; {report.lines:,} of {report.ceiling:,} lines."]
+    out = [
+        f"{did} {memory}",
+        f"{entries}, {report.added:,} new; {report.lines:,} of {report.ceiling:,} lines.",
+    ]
     if report.archived and report.archive:
         out.append(f"Archived: {report.archived:,}, in {home_shortened(report.archive)}")
     if report.held_back:

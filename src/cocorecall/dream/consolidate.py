@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cocorecall.model import DreamCitation, Entry
 
@@ -13,6 +13,8 @@ SAME = 0.5
 """Share of their shingles (three words in a row) that two texts have in common to say the same (Jaccard)."""
 SAME_SUBJECT = 0.75
 """Share of their words, values and polarity left aside, that two texts have in common to speak of the same."""
+_OLD, _FRESH, _KNOWN = 0, 1, 2
+"""Where an entry comes from: superseded in the block, gathered, standing in the block."""
 _LEAST_SUBJECT = 2
 """Words that a subject needs: `It took 5 s` and `It took 9 s` speak of anything."""
 
@@ -20,7 +22,9 @@ _WORD = re.compile(r"[^\W_][\w.$'’-]*[\w$]|[^\W_]|\*")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*(?![\w])")
 _SIZE = re.compile(r"\b(?:x-?small|small|medium|(?:[2-6]?x-?)?large|xs|xl|[2-6]xl)\b", re.IGNORECASE)
 _WAREHOUSE = re.compile(r"\b(?:wh_\w+|\w+_wh)\b", re.IGNORECASE)
-_NEGATIVE = re.compile(r"\b(?:never|not|no|don['’]?t|without|stop|won['’]?t|must not|no longer|cannot|can['’]t)\b", re.IGNORECASE)
+_NEGATIVE = re.compile(
+    r"\b(?:never|not|no|don['’]?t|without|stop|won['’]?t|must not|no longer|cannot|can['’]t)\b", re.IGNORECASE
+)
 _ASIDE = frozenset(
     "a an and the of to in on at for by with is are was were be been it its this that these those i we you they our your my me us"
     " always never not no don't don’t do does did please again ever from now going forward time every then than so also ok okay yes good great right"
@@ -54,15 +58,15 @@ class _Group:
     lead: Entry
     traits: _Traits
     citations: dict[str, DreamCitation]
-    key: tuple[str, int]
     superseded: list[_Group] = field(default_factory=list)
+    fresh: int = 0
 
 
 class Consolidated(NamedTuple):
     """What came of it.
 
     Attributes:
-        merged: how many of what was given say again what another one says.
+        merged: fresh entries that say again what another fresh one says.
     """
 
     entries: list[Entry]
@@ -77,26 +81,31 @@ def consolidate(known: Sequence[Entry], fresh: Iterable[Entry]) -> Consolidated:
         fresh: what was gathered, in any order.
     """
     fresh = list(fresh)
-    moments = {(c.turn_id, c.date[:10]): c.date for e in fresh for c in e.citations if len(c.date) > len("2026-01-01")}
+    moments = {
+        (c.turn_id, c.date[:10]): c.date
+        for e in fresh
+        for c in e.citations
+        if len(c.date) > len("2026-01-01")
+    }
     ranked: list[tuple[tuple[str, int], Entry]] = []
     for entry in known:
-        ranked.append((_when(entry, moments, 2), replace(entry, superseded=())))
-        ranked += [(_when(old, moments, 0), old) for old in entry.superseded]
-    ranked += [(_when(entry, moments, 1), entry) for entry in fresh]
+        ranked.append((_when(entry, moments, _KNOWN), replace(entry, superseded=())))
+        ranked += [(_when(old, moments, _OLD), old) for old in entry.superseded]
+    ranked += [(_when(entry, moments, _FRESH), entry) for entry in fresh]
     # newest first; what the block says already goes before what says the same at the same moment
     ranked.sort(key=lambda pair: (pair[1].kind, pair[1].text))
     ranked.sort(key=lambda pair: pair[0], reverse=True)
     groups: list[_Group] = []
     for when, entry in ranked:
         _join(groups, when, entry)
-    merged = len(ranked) - len(groups)
+    merged = sum(max(0, group.fresh - 1) for group in groups)
     return Consolidated([_entry(group) for group in _resolved(groups)], merged)
 
 
 def _when(entry: Entry, moments: dict[tuple[str, str], str], rank: int) -> tuple[str, int]:
     """When an entry was last said. Of a day alone: its end, or of what was superseded its beginning."""
     dates = [moments.get((c.turn_id, c.date[:10]), c.date) for c in entry.citations]
-    return max(d if len(d) > len("2026-01-01") else d + ("T" if rank == 0 else "T~") for d in dates), rank
+    return max(d if len(d) > len("2026-01-01") else d + ("T" if rank == _OLD else "T~") for d in dates), rank
 
 
 def _join(groups: list[_Group], when: tuple[str, int], entry: Entry) -> None:
@@ -105,8 +114,11 @@ def _join(groups: list[_Group], when: tuple[str, int], entry: Entry) -> None:
         if group.lead.kind == entry.kind and _same(group.traits, traits):
             for citation in entry.citations:
                 group.citations.setdefault(citation.turn_id, citation)
+            group.fresh += when[1] == _FRESH
             return
-    groups.append(_Group(entry, traits, {c.turn_id: c for c in entry.citations}, when))
+    group = _Group(entry, traits, {c.turn_id: c for c in entry.citations})
+    group.fresh += when[1] == _FRESH
+    groups.append(group)
 
 
 def _same(one: _Traits, other: _Traits) -> bool:
@@ -117,7 +129,7 @@ def _same(one: _Traits, other: _Traits) -> bool:
     return _share(one.shingles, other.shingles) >= SAME
 
 
-def _share(one: frozenset[object] | frozenset[str] | frozenset[tuple[str, ...]], other: frozenset[object] | frozenset[str] | frozenset[tuple[str, ...]]) -> float:
+def _share(one: frozenset[Any], other: frozenset[Any]) -> float:
     return len(one & other) / len(one | other) if one or other else 0.0
 
 

@@ -72,7 +72,9 @@ def _memory_path(place: Place, configured: Any) -> Path:
     elif isinstance(configured, str) and configured.strip() and "\0" not in configured:
         path = Path(os.path.abspath(base / configured))  # noqa: PTH100 - a link is looked at below
     else:
-        raise RecallError("cocoplus.toml: memory in [recall] must be a path.", 'Such as memory = "docs/MEMORY.md".')
+        raise RecallError(
+            "cocoplus.toml: memory in [recall] must be a path.", 'Such as memory = "docs/MEMORY.md".'
+        )
     inside = Path(os.path.realpath(path)).is_relative_to(os.path.realpath(base))
     if not inside or path.suffix.lower() not in (".md", ".markdown", ".txt"):
         raise RecallError(
@@ -86,7 +88,9 @@ def _memory_path(place: Place, configured: Any) -> Path:
 def _positive(table: Mapping[str, Any], name: str, default: int) -> int:
     value = table.get(name, default)
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise RecallError(f"cocoplus.toml: {name} in [recall] must be a whole number from 1 on, not {value!r:.40}.")
+        raise RecallError(
+            f"cocoplus.toml: {name} in [recall] must be a whole number from 1 on, not {value!r:.40}."
+        )
     return value
 
 

@@ -31,7 +31,9 @@ _CITATION = re.compile(r"(?<!\\)\[([^\s\[\]\\]+:\d+) (\d{4}-\d\d-\d\d)\]")
 _CITATIONS = re.compile(rf"(?: {_CITATION.pattern})+$")
 _UNSAFE_ID = re.compile(r"[^\w.~:@+=/-]", re.ASCII)
 _HTML = re.compile(r"<(?=[A-Za-z/!?])")
-_OPENS_BLOCK = re.compile(r"(?:#{1,6}(?=\s|$)|>|```|~~~|[-+*](?=\s|$)|\d{1,9}[.)](?=\s|$)|\||={3,}$|-{3,}$|_{3,}$|\*{3,}$|\[[ xX]\] )")
+_OPENS_BLOCK = re.compile(
+    r"(?:#{1,6}(?=\s|$)|>|```|~~~|[-+*](?=\s|$)|\d{1,9}[.)](?=\s|$)|\||={3,}$|-{3,}$|_{3,}$|\*{3,}$|\[[ xX]\] )"
+)
 _SUPERSEDED = "  - superseded: "
 
 
@@ -49,7 +51,7 @@ def entry_of(signal: Signal) -> Entry:
     if not signal.error:
         return Entry(signal.kind, harmless(signal.sentence), (citation,))
     error = " ".join(signal.error.split())
-    text = harmless(f"{error} Then worked: {_one_line_statement(signal.sentence)}")
+    text = harmless(f"{error} — then worked: {_one_line_statement(signal.sentence)}")
     failed = DreamCitation(citable(signal.error_turn_id), signal.timestamp)
     return Entry(signal.kind, text, tuple(dict.fromkeys((citation, failed))))
 
@@ -122,7 +124,9 @@ def read_block(lines: Iterable[str]) -> tuple[list[Entry], list[str]]:
         elif kind and line.startswith("- ") and (entry := _read(kind, line[2:])):
             entries.append(entry)
             below = True
-        elif kind and below and line.startswith(_SUPERSEDED) and (old := _read(kind, line[len(_SUPERSEDED) :])):
+        elif (
+            kind and below and line.startswith(_SUPERSEDED) and (old := _read(kind, line[len(_SUPERSEDED) :]))
+        ):
             entries[-1] = replace(entries[-1], superseded=(*entries[-1].superseded, old))
         else:
             foreign.append(line)

@@ -36,7 +36,9 @@ def gather(recent: RecentReader, facets: FacetReader) -> Gathered:
     """The signals of a window, oldest session first, in the order of what was said."""
     exists: dict[str, bool] = {}
 
-    def signal(turn: RecentTurn, kind: str, sentence: str, error: str = "", error_turn_id: str = "") -> Signal:
+    def signal(
+        turn: RecentTurn, kind: str, sentence: str, error: str = "", error_turn_id: str = ""
+    ) -> Signal:
         if turn.source_path not in exists:
             exists[turn.source_path] = Path(turn.source_path).exists()
         return Signal(
@@ -63,7 +65,9 @@ _CUE = re.compile(
     r"|second|minute|hour|credit|\d ?(?:s|ms|min|h|[kmgt]b|%)\b|scan|spill|partition|cluster|warehouse|queue",
     re.IGNORECASE,
 )
-_TABLE_OR_LOG = re.compile(r"^\s*(?:[>|#]|\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?(?:INFO|WARN|ERROR|DEBUG)\b|[{\[<$%])")
+_TABLE_OR_LOG = re.compile(
+    r"^\s*(?:[>|#]|\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?(?:INFO|WARN|ERROR|DEBUG)\b|[{\[<$%])"
+)
 _QUOTED = re.compile(r"[\"“”«»]|(?<![\w`])['‘][^'’\n]{3,}['’](?!\w)")
 _OTHERS = re.compile(
     r"\b(?:he|she|they|docs?|documentation|manual|page|vendor|blog|article|error|message|log|[A-Z][a-z]+) (?:\w+ )?"
@@ -115,7 +119,8 @@ _PREFERENCE = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         # an order that always holds: the verb comes first
-        _LEAD + r"(?:always|never) (?!(?:the|a|an|mind|again|ever|\w+(?:ed|ing)|knew|seen|had|been|was|were)\b)\w+",
+        _LEAD
+        + r"(?:always|never) (?!(?:the|a|an|mind|again|ever|\w+(?:ed|ing)|knew|seen|had|been|was|were)\b)\w+",
         _LEAD + r"(?:we|you|i want you to|you should|you must) (?:\w+ ){0,3}?(?:always|never) (?!\w+ed\b)\w+",
         _LEAD + r"i (?:never|always) want\b",
         r"^[^.?!]{0,120}\bfrom now on\b",
@@ -152,7 +157,10 @@ _N = r"\d[\d,.]*(?: ?(?:k|million|billion))?"
 _TIME = rf"{_N} ?(?:s|ms|sec|secs|seconds?|min|mins|minutes?|h|hours?)\b"
 _MONEY = rf"{_N} (?:snowflake )?credits?\b"
 _VOLUME = rf"{_N} ?(?:[KMGTP]i?B|bytes|kilobytes|megabytes|gigabytes|terabytes)\b"
-_MEASURE = re.compile(rf"(?:{_TIME}|{_MONEY}|{_VOLUME}|{_N} ?(?:%|percent)|partitions? [^.]*\d|{_N} (?:micro-)?partitions)", re.IGNORECASE)
+_MEASURE = re.compile(
+    rf"(?:{_TIME}|{_MONEY}|{_VOLUME}|{_N} ?(?:%|percent)|partitions? [^.]*\d|{_N} (?:micro-)?partitions)",
+    re.IGNORECASE,
+)
 _SUBJECT = re.compile(
     r"\b(?:quer(?:y|ies)|statement|warehouse|_wh\b|wh_|cluster(?:ed|ing)|(?:micro-)?partitions?|prun(?:ing|es?|ed)|spill(?:ed|ing|s)?|scan(?:s|ned|ning)?|credits?"
     r"|x?-?x-?small|small|medium|x?-?large|build|merge|join|load|backfill|refresh|report|materiali[sz]\w+|full refresh|dynamic table|search optimization"
@@ -171,8 +179,17 @@ _NOT_MEASURED = re.compile(
 )
 
 
+_NO_SUBJECT = re.compile(
+    r"^(?:(?:and|but|so|also|then) )?(?:it|that|this|they|these|those|both|which|against|from \d)\b",
+    re.IGNORECASE,
+)
+"""How sentences begin that say nothing by themselves."""
+
+
 def is_performance(sentence: str) -> bool:
     """Whether a sentence states what SQL or a warehouse took, moved or cost, as measured."""
+    if _NO_SUBJECT.match(sentence):
+        return False
     if not has_digit(sentence) or not _MEASURE.search(sentence) or _NOT_MEASURED.search(sentence):
         return False
     return _SUBJECT.search(sentence) is not None and _MEASURED.search(sentence) is not None
@@ -200,7 +217,10 @@ _RULE = re.compile(
     r"\b(?:must not|must never|may only|may read|stays? (?:in|masked|out)|are dropped, not masked|gets? (?:the|its|their|a) (?:pii )?tag|will not|don['’]t store|do not store|gets? (?:select|usage|read))\b",
     re.IGNORECASE,
 )
-_KEEP = re.compile(r"^(?:we (?:keep|mask|restrict|grant|revoke|store no)|let['’]?s (?:mask|restrict|tag|grant|revoke)|agreed, )", re.IGNORECASE)
+_KEEP = re.compile(
+    r"^(?:we (?:keep|mask|restrict|grant|revoke|store no)|let['’]?s (?:mask|restrict|tag|grant|revoke)|agreed, )",
+    re.IGNORECASE,
+)
 _NOT_GOVERNED = re.compile(
     r"\b(?:not (?:yet )?(?:approved|decided|allowed to)|not approved yet|(?:is|are) (?:still )?missing|pull request|remind|failed|next i|i will|i['’]ll|should|if (?:you|the|they)|to mask|you need|need to"
     r"|once|as soon as|until (?:they|the|he|she)|waiting|wait for|ask)\b",
@@ -229,9 +249,7 @@ _SCHEMA_ERROR = re.compile(
 )
 
 
-def corrections(
-    recent: RecentReader, facets: FacetReader
-) -> Iterator[tuple[RecentTurn, str, str, str]]:
+def corrections(recent: RecentReader, facets: FacetReader) -> Iterator[tuple[RecentTurn, str, str, str]]:
     """(turn, statement that worked, error, turn of the error) for each SQL error that was corrected."""
     seen: set[tuple[int, int]] = set()
     for failure in recent.failures():

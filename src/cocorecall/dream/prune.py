@@ -91,8 +91,6 @@ def composed(file: MemoryFile, lines: Sequence[str], foreign: Sequence[str]) -> 
     return file.with_lines(lines)
 
 
-
-
 def write_whole(path: Path, data: bytes) -> None:
     """Replace a file so that a reader, or a crash, sees the old or the new one; its mode stays.
 
@@ -104,7 +102,7 @@ def write_whole(path: Path, data: bytes) -> None:
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         mode = target.stat().st_mode & 0o777 if target.exists() else 0o600
-        with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -160,7 +158,7 @@ def append_archive(path: Path, entries: Sequence[Entry]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         new = not path.exists()
-        with open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "ab+") as file:
+        with os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "ab+") as file:
             text = "\n".join([*(["# Moved out of the memory file"] if new else []), *lines]) + "\n"
             if not new and file.seek(0, os.SEEK_END):
                 file.seek(-1, os.SEEK_END)

@@ -39,7 +39,8 @@ class RecentReader:
 
     def count(self) -> int:
         """How many turns there are."""
-        return int(self._db.execute(f"SELECT count(*) {self._TURNS}", (self._since,)).fetchall()[0][0])
+        rows = self._db.execute(f"SELECT count(*) {self._TURNS}", (self._since,)).fetchall()
+        return int(str(rows[0][0]))
 
     def said(self) -> Iterator[RecentTurn]:
         """What persons and models said."""
