@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Precision and recall of what the Dream Cycle gathers, on labelled turns.
 
-    score.py [--errors]
+    score.py [--errors] [FILE …]
 
-A line of `labelled.jsonl` is a session: {"turns": [record of the generic layout], "expect": [[kind, text]]}, where text is a
+Without files: `labelled.jsonl`, which the patterns were written with, and `held_back.jsonl`, which was written after them and
+which they were not changed for. A line is a session: {"turns": [record of the generic layout], "expect": [[kind, text]]}, where text is a
 sentence as it stands in a turn, or of a `schema correction` the statement that then worked. The lines are written as
-transcripts, imported, and gathered as `recall dream` does. Exits 1 below the floors.
+transcripts, imported, and gathered as `recall dream` does. Exits 1 below the floor of precision.
 """
 
 from __future__ import annotations
@@ -26,17 +27,18 @@ from cocorecall.index.schema import open_for_reading
 from cocorecall.model.dream import KINDS
 
 HERE = Path(__file__).parent
-PRECISION, RECALL = 0.9, 0.8
+FILES = (HERE / "labelled.jsonl", HERE / "held_back.jsonl")
+PRECISION = 0.9
 Counts = Counter[tuple[str, str]]
 """By (kind, `right` | `wrong` | `missed`)."""
 Label = tuple[str, str, str]
 """Session, kind, text."""
 
 
-def score(*, show_errors: bool = False) -> Counts:
-    """Gather from all labelled sessions and compare."""
+def score(labelled: Path, *, show_errors: bool = False) -> Counts:
+    """Gather from the sessions of a file and compare."""
     with tempfile.TemporaryDirectory() as folder:
-        expected = _write(Path(folder))
+        expected = _write(labelled, Path(folder))
         with Recall.open(folder) as recall:
             recall.import_sources()
             index = recall.place.index_path
@@ -53,13 +55,13 @@ def score(*, show_errors: bool = False) -> Counts:
     return counts
 
 
-def _write(folder: Path) -> set[Label]:
+def _write(labelled: Path, folder: Path) -> set[Label]:
     for name in (".cocoplus", "cocoplus", "transcripts"):
         (folder / name).mkdir()
     (folder / "cocoplus" / "recall-sources.json").write_text(json.dumps(["transcripts"]), encoding="utf-8")
     expected = set()
     start = datetime(2026, 3, 2, 9, tzinfo=UTC)
-    for n, line in enumerate((HERE / "labelled.jsonl").read_text(encoding="utf-8").splitlines()):
+    for n, line in enumerate(labelled.read_text(encoding="utf-8").splitlines()):
         row, session = json.loads(line), f"s{n:03d}"
         for k, turn in enumerate(row["turns"]):
             turn["timestamp"] = (start + timedelta(minutes=k)).isoformat()
@@ -77,15 +79,18 @@ def rates(counts: Counts, kinds: tuple[str, ...] = KINDS) -> tuple[float, float]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("files", nargs="*", type=Path, default=FILES, metavar="FILE")
     parser.add_argument("--errors", action="store_true", help="print what is wrong or missed")
-    counts = score(show_errors=parser.parse_args().errors)
-    print("| kind | right | wrong | missed | precision | recall |\n| --- | --- | --- | --- | --- | --- |")
-    for name, kinds in (*((k, (k,)) for k in KINDS), ("together", KINDS)):
-        cells = [sum(counts[k, n] for k in kinds) for n in ("right", "wrong", "missed")]
-        precision, recall = rates(counts, kinds)
-        print(f"| {name} | {' | '.join(map(str, cells))} | {precision:.2f} | {recall:.2f} |")
-    precision, recall = rates(counts)
-    sys.exit(precision < PRECISION or recall < RECALL)
+    options = parser.parse_args()
+    found = {path: score(path, show_errors=options.errors) for path in options.files}
+    print("| file | kind | right | wrong | missed | precision | recall |\n" + "| --- " * 7 + "|")
+    for path, counts in found.items():
+        for name, kinds in (*((k, (k,)) for k in KINDS), ("together", KINDS)):
+            cells = [sum(counts[k, n] for k in kinds) for n in ("right", "wrong", "missed")]
+            if any(cells):
+                precision, recall = rates(counts, kinds)
+                print(f"| {path.stem} | {name} | {' | '.join(map(str, cells))} | {precision:.2f} | {recall:.2f} |")
+    sys.exit(any(rates(counts)[0] < PRECISION for counts in found.values()))
 
 
 if __name__ == "__main__":
