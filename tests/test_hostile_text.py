@@ -54,6 +54,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Project:
         {"role": "assistant", "text": "calls", "thinking": HOSTILE, "tool_calls": [call], "tags": [name]},
         {"role": name, "text": f"needle by {HOSTILE}"},
         ("tool", LONG),
+        ("user", f"Never{SEQUENCES}{BIDI} commit{CONTROLS} this again{INVISIBLE}."),
         title=HOSTILE, cwd=f"/work/{name}", summary=HOSTILE, phase_context=name, entity_tags=name,
     )  # fmt: skip
     project.session("good", ("user", "needle in a sound session"))
@@ -73,7 +74,7 @@ COMMANDS = [
     ["import"], ["import", "--rebuild"], ["search", "needle"], ["search", "needle", "--all", "--full", "--explain"],
     ["search", HOSTILE.replace("\0", "").replace("\ud800", "")], ["search", f"role:na\x1b[31mme{BIDI}"], ["show", "bad"],
     ["show", "bad", "-C", "1", "--query", "needle", "--thinking"], ["show", "id"], ["show", "bad\x1b[31m\u202e"], ["show", "bad", "--turn", "99"],
-    ["status"], ["sources"], ["sources", "detect"], ["secrets"], ["forget", "no\x1b[2J\u202esuch", "--yes"], ["fo\x1b[2Job"], ["search", "--sin\x1b[2Jce", "x"],
+    ["status"], ["sources"], ["sources", "detect"], ["secrets"], ["dream", "--window", "2020-01-01"], ["dream", "status"], ["dream", "log"], ["forget", "no\x1b[2J\u202esuch", "--yes"], ["fo\x1b[2Job"], ["search", "--sin\x1b[2Jce", "x"],
     ["search", "x", "--since", "yester\x1b[2J\u202eday"], ["completion", "b\x1b[2Jsh"], ["--help"],
 ]  # fmt: skip
 

@@ -35,6 +35,7 @@ ARGUMENTS = {
     "sources": [[], ["detect"], ["add", "elsewhere"], ["remove", "elsewhere"]],
     "status": [[], ["--json"]],
     "secrets": [[], ["--json"]],
+    "dream": [["--window", "60d", "--dry-run"], ["run", "--window", "60d"], ["status", "--json"], ["log"]],
     "completion": [["zsh"]],  # click itself asks a bash for its version
     "forget": [["one", "--yes"]],
 }

@@ -92,6 +92,16 @@ def test_the_readme_names_the_keys_of_sources_and_results(demo: Path) -> None:
     assert not result.keys() - keys_of(table)
 
 
+def test_the_readme_names_the_keys_of_dream(demo: Path, tmp_path: Path) -> None:
+    project = tmp_path / "demo"
+    shutil.copytree(demo, project)
+    items = {"dream": "entries", "dream_status": "stores", "dream_log": "entries"}
+    for args in (["dream", "--window", "2026-01-01"], ["dream", "status"], ["dream", "log"]):
+        document = json.loads(recall_process(project, *args, "--json").stdout)
+        name = document.pop("schema").split(".")[1].split("/")[0]
+        assert document.keys() | document[items[name]][0].keys() == keys_of(SCHEMAS[name])
+
+
 def test_the_readme_names_the_keys_of_forget(demo: Path, tmp_path: Path) -> None:
     project = tmp_path / "demo"
     shutil.copytree(demo, project)

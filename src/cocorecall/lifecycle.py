@@ -97,6 +97,34 @@ def read_log(home: Path | str) -> list[dict[str, Any]]:
     return out
 
 
+def last_done_ms(home: Path | str) -> int | None:
+    """Milliseconds since the epoch of the last consolidation that was done, not only asked for; None: never.
+
+    The log tells it; where the log tells of none, asked for or done, the number does.
+    """
+    from datetime import datetime  # noqa: PLC0415 - not needed where nothing is due
+
+    told = False
+    last = None
+    for entry in read_log(home):
+        told = told or entry.get("status") in ("requested", "completed", "failed")
+        if entry.get("status") == "completed":
+            try:
+                done = int(datetime.fromisoformat(str(entry.get("ts"))).timestamp() * 1000)
+            except (ValueError, OverflowError, OSError):
+                continue
+            last = max(last or 0, done)
+    return last if told else last_consolidation(home)
+
+
+def freshness(home: Path | str, now_ms: int) -> str:
+    """`green` where a consolidation was done within 48 hours, else `amber`, or `never`."""
+    last = last_done_ms(home)
+    if last is None:
+        return "never"
+    return "green" if now_ms - last <= AMBER_MS else "amber"
+
+
 def unreadable_lines(home: Path | str) -> int:
     """How many lines of the log are no JSON object."""
     try:

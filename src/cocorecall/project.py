@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 from cocorecall.errors import NotInitializedError, SourceConfigError
 
 NOT_INITIALIZED = "CocoPlus is not initialized. Run `$pod init` first."
-IGNORED = ("recall.db", "recall.db-wal", "recall.db-shm", "recall.db.lock", "recall/", "recall.db.*")
-"""What `.cocoplus/.gitignore` must name: the index, SQLite's side files, the lock, the receipts, set-aside files."""
+IGNORED = (
+    "recall.db", "recall.db-wal", "recall.db-shm", "recall.db.lock", "recall/", "recall.db.*", "recall.dream.lock",
+)  # fmt: skip
+"""What `.cocoplus/.gitignore` must name: the index, SQLite's side files, the locks, the receipts, set-aside files."""
 
 SOURCES_FILE = "recall-sources.json"
 
@@ -58,6 +60,11 @@ class Place(NamedTuple):
     def lock_path(self) -> Path:
         """The file whose lock an import holds."""
         return self.home / "recall.db.lock"
+
+    @property
+    def dream_lock_path(self) -> Path:
+        """The file whose lock a dream holds."""
+        return self.home / "recall.dream.lock"
 
     @property
     def receipts(self) -> Path:

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
         BackupReport,
         CitedTurn,
         DoctorReport,
+        DreamLogEntry,
+        DreamReport,
+        DreamStatus,
         ExportReport,
         FacetReport,
         FixReport,
@@ -1229,6 +1232,114 @@ class Recall:
                 return exporter.to_file(wanted, target, force=force)
             return exporter.to_folder(ids, target, force=force)
 
+    # --- dream ---------------------------------------------------------------------------------------
+
+    def dream(self, *, window: str = "14d", dry_run: bool = False) -> DreamReport:
+        """Keep what recent sessions say worth keeping in the managed block of the memory file, cited.
+
+        Args:
+            window: turns from this moment on are read: `14d`, a date, a time.
+            dry_run: only say what would be kept; nothing is written, the log neither.
+
+        Raises:
+            UsageError: `window` is no moment.
+            BusyError: another dream is running.
+            IndexTooNewError, IndexDamagedError, RecallError: as they say; nothing is indexed yet; a setting is
+                none; the markers of the memory file do not pair.
+        """
+        from cocorecall.project import keep_out_of_git  # noqa: PLC0415
+
+        since = self._moment(window)
+        if self._open_reader() is None:
+            raise RecallError("Nothing is indexed yet.", "Run `recall import` first.")
+        if dry_run:
+            return self._dream(since, dry_run=True)
+        keep_out_of_git(self._place)
+        with self._dream_lock():
+            try:
+                report = self._dream(since, dry_run=False)
+                self._log_dream("completed", {"counts": _dream_counts(report)})
+            except RecallError as error:
+                with contextlib.suppress(RecallError):
+                    self._log_dream("failed", {"error": str(error)})
+                raise
+        return report
+
+    def _dream(self, since: str, *, dry_run: bool) -> DreamReport:
+        from cocorecall.dream.cycle import dream  # noqa: PLC0415 - nothing else needs it
+
+        self._caught_up()
+        assert self._connection is not None  # noqa: S101 - opened by the line above
+        with self._plain_errors():
+            return dream(
+                self._place, self._connection, since=since, now=self._clock().astimezone(UTC),
+                sessions=self.sessions_indexed(), dry_run=dry_run,
+            )  # fmt: skip
+
+    @contextlib.contextmanager
+    def _dream_lock(self) -> Iterator[None]:
+        from filelock import FileLock, Timeout  # noqa: PLC0415 - only writers lock
+
+        lock = FileLock(self._place.dream_lock_path, timeout=0, mode=0o600)
+        try:
+            lock.acquire()
+        except Timeout as error:
+            raise BusyError(
+                "Another dream is running.", "`recall dream log` shows when it is done."
+            ) from error
+        except OSError as error:
+            raise RecallError(f"Cannot write to {self._place.home}: {error.strerror or error}.") from error
+        try:
+            yield
+        finally:
+            lock.release()
+
+    def _log_dream(self, status: str, more: Mapping[str, Any]) -> None:
+        from cocorecall import lifecycle  # noqa: PLC0415
+        from cocorecall.dream.cycle import PHASES  # noqa: PLC0415 - loaded already
+
+        entry = {
+            "ts": self._now(), "session_id": None, "phases": list(PHASES), "status": status, "trigger": "command",
+        }  # fmt: skip
+        try:
+            lifecycle.append_log(self._place.home, entry | dict(more))
+            if status == "completed":
+                lifecycle.mark_consolidation(self._place.home, self._now_ms())
+        except OSError as error:
+            raise RecallError(f"Cannot write to {self._place.home}: {error.strerror or error}.") from error
+
+    def dream_status(self) -> DreamStatus:
+        """When the memory was last consolidated, and how large it and what lies beside it are.
+
+        Raises:
+            RecallError: a setting is none.
+        """
+        from cocorecall import lifecycle  # noqa: PLC0415
+        from cocorecall.dream.cycle import stores  # noqa: PLC0415
+        from cocorecall.model import DreamStatus  # noqa: PLC0415
+
+        home = self._place.home
+        last = lifecycle.last_done_ms(home)
+        completed = next((e for e in self.dream_log() if e.status == "completed"), None)
+        return DreamStatus(
+            state=lifecycle.freshness(home, self._now_ms()),
+            last=_iso_of(last),
+            last_completed=completed,
+            due=last is None or not 0 <= self._now_ms() - last < lifecycle.DUE_MS,
+            unreadable=lifecycle.unreadable_lines(home),
+            stores=stores(self._place, self._clock().astimezone(UTC)),
+        )
+
+    def dream_log(self) -> tuple[DreamLogEntry, ...]:
+        """What the consolidation log tells, newest first: asked for, completed, failed."""
+        from cocorecall import lifecycle  # noqa: PLC0415
+        from cocorecall.dream.cycle import log_entry  # noqa: PLC0415
+
+        return tuple(log_entry(entry) for entry in reversed(lifecycle.read_log(self._place.home)))
+
+    def _now_ms(self) -> int:
+        return int(self._clock().timestamp() * 1000)
+
     # --- what all of them use ------------------------------------------------------------------------
 
     def _now(self) -> str:
@@ -1276,6 +1387,24 @@ def _inline_filters(query: str, reader: IndexReader) -> dict[str, list[str]]:
     for key, value in parse_query(query, reader.stems).filters:
         found.setdefault(key, []).append(value)
     return found
+
+
+def _dream_counts(report: DreamReport) -> dict[str, int]:
+    return {
+        "turns": report.turns, "signals": sum(report.signals.values()), "entries": len(report.entries),
+        "added": report.added, "merged": report.merged, "superseded": report.superseded, "archived": report.archived,
+        "lines": report.lines,
+    }  # fmt: skip
+
+
+def _iso_of(ms: int | None) -> str | None:
+    if ms is None:
+        return None
+    try:
+        moment = datetime.fromtimestamp(ms / 1000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _file_id(path: Path) -> tuple[int, int] | None:

@@ -277,6 +277,7 @@ def test_the_index_is_kept_out_of_git(project: Project) -> None:
         "recall.db.lock",
         "recall/",
         "recall.db.*",
+        "recall.dream.lock",
     ]
 
 

@@ -21,6 +21,7 @@ COMMANDS = {
     "import": ("cocorecall.cli.import_command", "Bring new and changed transcripts into the index."),
     "sources": ("cocorecall.cli.sources_command", "List, add, remove or detect places of transcripts."),
     "status": ("cocorecall.cli.status_command", "Say what is indexed, what waits, and what is wrong."),
+    "dream": ("cocorecall.cli.dream_command", "Keep what recent sessions say in MEMORY.md, cited."),
     "export": ("cocorecall.cli.export_command", "Write sessions out, to keep, to read, or to import."),
     "backup": ("cocorecall.cli.backup_command", "Write the whole index into one file."),
     "restore": ("cocorecall.cli.restore_command", "Put a backup in the index's place."),
@@ -41,7 +42,7 @@ COMMANDS = {
 
 GROUPS = {
     "Find": "search show facets timeline fix premortems",
-    "Keep": "import sources status export backup restore",
+    "Keep": "import sources status dream export backup restore",
     "Trust": "verify secrets doctor forget",
     "Agents": "install uninstall mcp hook completion",
 }

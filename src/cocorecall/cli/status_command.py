@@ -22,6 +22,11 @@ from cocorecall.cli.output import (
 from cocorecall.model import RetentionReport, StatusReport
 
 _SHOWN_FILES = 8
+_DREAM = {
+    "green": "green: consolidated within 48 hours",
+    "amber": "amber: more than 48 hours ago; recall dream",
+    "never": "never: recall dream",
+}
 
 
 @click.command("status")
@@ -60,6 +65,7 @@ def rows(report: StatusReport) -> list[tuple[str, str]]:
     ]
     if report.turns:
         out.append(("Secrets", _secrets(report)))
+    out.append(("Dream", _DREAM.get(report.dream, report.dream)))
     if report.phase:
         out.append(("Phase", report.phase))
     if report.unknown_records:

@@ -14,6 +14,7 @@ from cocorecall.evidence import evidence_files
 from cocorecall.index.importer import signature_of
 from cocorecall.index.schema import SCHEMA_VERSION
 from cocorecall.index.sessions import IndexState, SessionStore
+from cocorecall.lifecycle import freshness
 from cocorecall.model import RetentionReport, SkippedInput, StatusReport
 from cocorecall.project import Place, Source, read_ignored, read_phases
 from cocorecall.sources import formats
@@ -59,6 +60,7 @@ def report_status(
         unknown_records=state.unknown_records if state else {},
         citations=state.citations if state else 0,
         phase=read_phases(place).current,
+        dream=freshness(place.home, int(now.timestamp() * 1000)),
         problems=problems,
         retention=_retention(store, now) if store else (),
         secrets=counted["kinds"] if counted else None,

@@ -31,6 +31,27 @@ if TYPE_CHECKING:
     from cocorecall.model.doctor import (
         RestoreReport as RestoreReport,
     )
+    from cocorecall.model.dream import (
+        DreamCitation as DreamCitation,
+    )
+    from cocorecall.model.dream import (
+        DreamLogEntry as DreamLogEntry,
+    )
+    from cocorecall.model.dream import (
+        DreamReport as DreamReport,
+    )
+    from cocorecall.model.dream import (
+        DreamStatus as DreamStatus,
+    )
+    from cocorecall.model.dream import (
+        Entry as Entry,
+    )
+    from cocorecall.model.dream import (
+        MemoryStore as MemoryStore,
+    )
+    from cocorecall.model.dream import (
+        Signal as Signal,
+    )
     from cocorecall.model.evidence import (
         CitedTurn as CitedTurn,
     )
@@ -210,6 +231,7 @@ _MODULES = {
     "reports": "CallView ForgetReport ForgottenSession ImportReport KeptTurns Progress RetentionReport SecretPlace SecretReport SessionInfo SessionView SkippedInput SourceReport StatusReport Tombstone TurnView",
     "verification": "CheckedTurn Difference ExportReport ExportedFile Verdict VerifyReport",
     "doctor": "BackupReport DoctorReport Finding PartlyLost RecoveryReport RestoreReport",
+    "dream": "DreamCitation DreamLogEntry DreamReport DreamStatus Entry MemoryStore Signal",
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names.split()}
 

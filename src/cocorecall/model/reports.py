@@ -253,6 +253,7 @@ class StatusReport:
             them; None before the first.
         secrets_counted: when that was.
         retention: agents that delete transcripts, or whose transcripts are gone.
+        dream: whether the memory was consolidated within 48 hours: `green`, `amber` or `never`.
     """
 
     project: str | None
@@ -278,6 +279,7 @@ class StatusReport:
     secrets: Mapping[str, int] | None = None
     secrets_counted: str | None = None
     retention: tuple[RetentionReport, ...] = ()
+    dream: str = "never"
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,8 +38,15 @@ _EDITORS = ("edit", "write", "patch", "create_file", "str_replace", "notebook")
 _FAILED = ("error", "failed", "failure")
 
 
-class _Solution(NamedTuple):
-    """What became of one failure: indexes into its session's calls."""
+class Solution(NamedTuple):
+    """What became of one failure, in the calls of its session.
+
+    Attributes:
+        failing: the call that failed.
+        succeeded: the one that then worked; None where none did.
+        changes: what was changed in between.
+        attempts: failed tries in between.
+    """
 
     failure: Failure
     calls: list[Call]
@@ -62,7 +69,7 @@ def find_repairs(reader: IndexReader, error: str, *, budget: int | None) -> FixR
     facets = reader.facets
     normalized = normalize_error(_essential(error))
     failures, notes = _occurrences(facets, error, normalized)
-    solutions = [_solve(facets, f) for f in failures[:_LOOKED_AT]]
+    solutions = [solve(facets, f) for f in failures[:_LOOKED_AT]]
     solved = _from_the_first([s for s in solutions if s.succeeded])
     ended = {s.failure.doc >> 24 for s in solved}
     unsolved = _from_the_first([s for s in solutions if not s.succeeded and s.failure.doc >> 24 not in ended])
@@ -105,9 +112,9 @@ def _occurrences(facets: FacetReader, error: str, normalized: str) -> tuple[list
     )
 
 
-def _from_the_first(solutions: list[_Solution]) -> list[_Solution]:
+def _from_the_first(solutions: list[Solution]) -> list[Solution]:
     """Several failures that one call ended are one repair, told from the first of them."""
-    first: dict[tuple[int, int | None, int | None], _Solution] = {}
+    first: dict[tuple[int, int | None, int | None], Solution] = {}
     for solution in solutions:
         call = solution.succeeded
         key = (solution.failure.doc >> 24, call.doc if call else None, call.position if call else None)
@@ -117,26 +124,27 @@ def _from_the_first(solutions: list[_Solution]) -> list[_Solution]:
     return list(first.values())
 
 
-def _solve(facets: FacetReader, failure: Failure) -> _Solution:
+def solve(facets: FacetReader, failure: Failure) -> Solution:
+    """What was tried after a failure, and what then worked."""
     start = facets.call_before(failure.doc)
     calls = facets.calls_from(start) if start is not None else []
     own = [c for c in calls if c.result == failure.doc] or [c for c in calls if c.doc == start]
     if not own:
-        return _Solution(failure, calls, None, None, (), 0)
+        return Solution(failure, calls, None, None, (), 0)
     failing = next((c for c in own if _has_failed(c)), own[-1])
-    statement, kind = _statement(failing), _kind(failing.name)
+    statement, kind = statement_of(failing), kind_of(failing.name)
     attempts = 0
     changes: list[Call] = []
     for call in calls[calls.index(failing) + 1 :]:
-        again = _kind(call.name) == kind and _alike(statement, _statement(call))
+        again = kind_of(call.name) == kind and _alike(statement, statement_of(call))
         if not again:
             if _changes_something(call):
                 changes.append(call)
         elif _has_failed(call):
             attempts += 1
         elif call.result is not None or call.status in ("success", "ok", "completed"):
-            return _Solution(failure, calls, failing, call, tuple(changes[-_MAX_CHANGES:]), attempts)
-    return _Solution(failure, calls, failing, None, (), attempts)
+            return Solution(failure, calls, failing, call, tuple(changes[-_MAX_CHANGES:]), attempts)
+    return Solution(failure, calls, failing, None, (), attempts)
 
 
 _READS = re.compile(r"\s*\(?\s*(?:SELECT|WITH|SHOW|DESC(?:RIBE)?|EXPLAIN|LIST|LS|USE)\b", re.IGNORECASE)
@@ -150,11 +158,11 @@ def _changes_something(call: Call) -> bool:
     """An edit, a statement that is no query, or a command that installs or moves; and it did not fail."""
     if _has_failed(call):
         return False
-    kind = _kind(call.name)
+    kind = kind_of(call.name)
     if kind == "sql":
-        return not _READS.match(_statement(call))
+        return not _READS.match(statement_of(call))
     if kind == "shell":
-        return _SHELL_CHANGES.search(_statement(call)) is not None
+        return _SHELL_CHANGES.search(statement_of(call)) is not None
     return any(word in kind for word in _EDITORS)
 
 
@@ -162,15 +170,16 @@ def _has_failed(call: Call) -> bool:
     return call.error is not None or (call.status or "").lower() in _FAILED
 
 
-def _kind(name: str) -> str:
-    """Calls of one kind are tries at the same thing: SQL, shell, or the tool itself."""
+def kind_of(name: str) -> str:
+    """Calls of one kind are tries at the same thing: `sql`, `shell`, or the tool itself, by its name in lower case."""
     lowered = name.lower()
     if lowered.endswith("sql_execute"):
         return "sql"
     return "shell" if any(word in lowered for word in _SHELL) else lowered
 
 
-def _statement(call: Call) -> str:
+def statement_of(call: Call) -> str:
+    """The SQL, the command, or all texts of a call's input."""
     payload = load_payload(call.payload)
     if isinstance(payload, dict):
         texts = [payload[k] for k in (*_SQL_KEYS, "command", "cmd") if isinstance(payload.get(k), str)]
@@ -185,7 +194,7 @@ def _alike(one: str, other: str) -> bool:
     return bool(a and b) and len(a & b) / len(a | b) >= _ALIKE
 
 
-def _within(draft: FixReport, solutions: list[_Solution], citer: Citer) -> FixReport:
+def _within(draft: FixReport, solutions: list[Solution], citer: Citer) -> FixReport:
     """The repairs that the budget holds; the first one always."""
     repairs: list[Repair] = []
     room = None if draft.budget is None else draft.budget - estimate_tokens(render_fix(draft)) - 20
@@ -200,11 +209,11 @@ def _within(draft: FixReport, solutions: list[_Solution], citer: Citer) -> FixRe
     return replace(found, tokens=estimate_tokens(render_fix(found)))
 
 
-def _repair(solution: _Solution, citer: Citer) -> Repair:
+def _repair(solution: Solution, citer: Citer) -> Repair:
     def of_call(call: Call | None) -> Any:
         if call is None:
             return None
-        statement = _statement(call)
+        statement = statement_of(call)
         lines = [line.strip() for line in statement.splitlines() if line.strip()][:_LINES]
         return citer.cite(call.doc, focus=lines, room=_ROOM, field="calls")
 

@@ -1,0 +1,1 @@
+"""Consolidation of what sessions taught into `MEMORY.md`."""
