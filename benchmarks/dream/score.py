@@ -3,8 +3,8 @@
 
     score.py [--errors] [FILE …]
 
-Without files: `labelled.jsonl`, which the patterns were written with, and `held_back.jsonl`, which was written after them and
-which they were not changed for. A line is a session: {"turns": [record of the generic layout], "expect": [[kind, text]]}, where text is a
+Without files: `labelled.jsonl`, `held_back.jsonl` and `fresh.jsonl` beside this script. The patterns were written with the
+first one; each of the others was read once before they were changed for it too (`../README.md` has those figures). A line is a session: {"turns": [record of the generic layout], "expect": [[kind, text]]}, where text is a
 sentence as it stands in a turn, or of a `schema correction` the statement that then worked. The lines are written as
 transcripts, imported, and gathered as `recall dream` does. Exits 1 below the floor of precision.
 """
@@ -27,7 +27,7 @@ from cocorecall.index.schema import open_for_reading
 from cocorecall.model.dream import KINDS
 
 HERE = Path(__file__).parent
-FILES = (HERE / "labelled.jsonl", HERE / "held_back.jsonl")
+FILES = tuple(HERE / f"{name}.jsonl" for name in ("labelled", "held_back", "fresh"))
 PRECISION = 0.9
 Counts = Counter[tuple[str, str]]
 """By (kind, `right` | `wrong` | `missed`)."""
@@ -89,7 +89,9 @@ def main() -> None:
             cells = [sum(counts[k, n] for k in kinds) for n in ("right", "wrong", "missed")]
             if any(cells):
                 precision, recall = rates(counts, kinds)
-                print(f"| {path.stem} | {name} | {' | '.join(map(str, cells))} | {precision:.2f} | {recall:.2f} |")
+                print(
+                    f"| {path.stem} | {name} | {' | '.join(map(str, cells))} | {precision:.2f} | {recall:.2f} |"
+                )
     sys.exit(any(rates(counts)[0] < PRECISION for counts in found.values()))
 
 

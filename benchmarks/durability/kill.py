@@ -156,9 +156,14 @@ def faults_of(work: Path) -> list[str]:
             ).fetchall()
             found += ["full text out of step"] if apart != [(0,)] else []
         left = [p.name for p in work.rglob("*.db") if p.name == "kept.db" and not sound_backup(p)]
-        return found + [f"{name} is no sound backup" for name in left]
+        found += [f"{name} is no sound backup" for name in left]
+        memory = work / ".cocoplus" / "memory" / "MEMORY.md"
+        if memory.exists() and not memory.read_bytes().endswith(b"<!-- cocorecall:dream:end -->\n"):
+            found.append("the memory file is cut")
     except apsw.Error as error:
         return [f"{type(error).__name__}: {error}"]
+    else:
+        return found
     finally:
         connection.close()
 
@@ -216,6 +221,19 @@ def stock(project: Path) -> None:
 def more(project: Path) -> None:
     for n in range(SESSIONS):
         write_session(project, f"more-{n:03d}", n)
+
+
+def preferences(project: Path) -> None:
+    """More to remember than the memory file holds."""
+    (project / "cocoplus.toml").write_text(f"[recall]\nmemory_lines = {SESSIONS // 2}\n", encoding="utf-8")
+    for n in range(SESSIONS):
+        turn = {
+            "role": "user",
+            "text": f"Always check T{n}_IN before you touch T{n}_OUT.",
+            "timestamp": "2026-11-20T10:00:00Z",
+        }
+        path = project / "transcripts" / f"says-{n:03d}.json"
+        path.write_text(json.dumps({"session_id": f"says-{n:03d}", "turns": [turn]}), encoding="utf-8")
 
 
 def nothing(project: Path) -> None:
@@ -306,6 +324,7 @@ def operations() -> list[Operation]:
                   lambda before: before - ten, whole - ten),
         Operation("backup", "recall.backup(sys.argv[1] + '/kept.db', force=True)", without_transcripts, all_before,
                   whole),
+        Operation("dream", f"{importing}; recall.dream(window='1000d')", preferences, all_before, whole + SESSIONS),
         Operation("restore", "recall.restore(sys.argv[1] + '/earlier.db')", without_transcripts, all_before, whole),
     ]  # fmt: skip
 

@@ -323,6 +323,12 @@ def test_secrets_are_masked(project: Project) -> None:
     assert "Never commit [secret: " in text
 
 
+def test_an_order_for_a_case_is_kept_whole(project: Project) -> None:
+    said = "If a test fails, always show me the failing rows."
+    project.session("s", ("user", said))
+    assert [e.text for e in dream(project).entries] == [said]
+
+
 @pytest.mark.parametrize("path", ["../elsewhere.md", "AGENTS.md", "cocoplus.toml", ""])
 def test_a_memory_file_that_is_none_is_refused(project: Project, path: str) -> None:
     configure(project, memory=path)

@@ -61,7 +61,7 @@ def gather(recent: RecentReader, facets: FacetReader) -> Gathered:
 
 _CUE = re.compile(
     r"always|never|from now on|going forward|prefer|rather|again|don['’]?t ever|not ever|every time|stop |please"
-    r"|mask|access|tag|grant|revok|pii|personal data|approv|sign|privacy|governance|protection"
+    r"|mask|access|may |tag|grant|revok|pii|personal data|approv|sign|privacy|governance|protection"
     r"|second|minute|hour|credit|\d ?(?:s|ms|min|h|[kmgt]b|%)\b|scan|spill|partition|cluster|warehouse|queue",
     re.IGNORECASE,
 )
@@ -71,13 +71,16 @@ _TABLE_OR_LOG = re.compile(
 _QUOTED = re.compile(r"[\"“”«»]|(?<![\w`])['‘][^'’\n]{3,}['’](?!\w)")
 _OTHERS = re.compile(
     r"\b(?:he|she|they|docs?|documentation|manual|page|vendor|blog|article|error|message|log|[A-Z][a-z]+) (?:\w+ )?"
-    r"(?:says?|said|claims?|recommends?|suggests?|states?|thinks?|thought|wrote|reads?)\b"
+    r"(?:says?|said|claims?|recommends?|suggests?|states?|thinks?|thought|wrote)\b"
 )
 _HYPOTHETICAL = re.compile(
     r"^(?:if|unless|suppose|assuming|imagine|maybe|perhaps|in case|what if|whether)\b"
-    r"|\b(?:maybe|perhaps|might|could|would|not sure|i wonder|i don['’]t know|should i|should we)\b",
+    r"|\b(?:maybe|perhaps|might|could|would(?! (?:rather|prefer)\b)|not sure|i wonder|i don['’]t know|should i|should we)\b",
     re.IGNORECASE,
 )
+
+
+_CONDITIONAL_ORDER = re.compile(r"^(?:if|when|whenever) [^,]{3,80}, (?=(?:always|never)\b)", re.IGNORECASE)
 
 
 def signals_in(text: str, role: str) -> Iterator[tuple[str, str]]:
@@ -101,11 +104,13 @@ def kind_of_sentence(sentence: str, role: str) -> str | None:
     if sentence.rstrip("\"'”’)*_` ").endswith(("?", "？", ":")):
         return None
     person = role == "user"
+    if person and (order := _CONDITIONAL_ORDER.match(sentence)):
+        return kind_of_sentence(sentence[order.end() :], role)
     plain = _HYPOTHETICAL.search(sentence) is None and not _OTHERS.search(sentence)
-    if person and plain and not _QUOTED.search(sentence) and is_preference(sentence):
-        return "preference"
     if plain and is_governance(sentence, person=person):
         return "governance"
+    if person and plain and not _QUOTED.search(sentence) and is_preference(sentence):
+        return "preference"
     return "performance" if plain and is_performance(sentence) else None
 
 
@@ -113,7 +118,7 @@ def kind_of_sentence(sentence: str, role: str) -> str | None:
 
 _LEAD = (
     r"^(?:(?:ok|okay|yes|no|good|right|great|fine|thanks|and|but|so|also|then|please|again|in this (?:project|repo(?:sitory)?)|for this project"
-    r"|here|[A-Z][a-z]+)[,;:!.]? )*"
+    r"|here)[,;:!.]? |\w+, )*"
 )
 _PREFERENCE = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -121,12 +126,16 @@ _PREFERENCE = tuple(
         # an order that always holds: the verb comes first
         _LEAD
         + r"(?:always|never) (?!(?:the|a|an|mind|again|ever|\w+(?:ed|ing)|knew|seen|had|been|was|were)\b)\w+",
-        _LEAD + r"(?:we|you|i want you to|you should|you must) (?:\w+ ){0,3}?(?:always|never) (?!\w+ed\b)\w+",
+        _LEAD + r"(?:we|i want you to|you should|you must) (?:\w+ ){0,3}?(?:always|never) (?!\w+ed\b)\w+",
+        r"^(?:in \w+ |for \w+ )?i (?:never|always) want\b",
         _LEAD + r"i (?:never|always) want\b",
         r"^[^.?!]{0,120}\bfrom now on\b",
         r"^[^.?!]{0,120}\bgoing forward\b",
-        _LEAD + r"(?:i|we)(?: (?:strongly|generally|always|really|still|much))? prefer\b",
-        r"[.,;] (?:i|we) prefer\b",
+        _LEAD
+        + r"(?:i|we)(?:['’]d| would| (?:strongly|generally|always|really|still|much))? prefer (?!not\b)",
+        r"[.,;:] (?:(?:i|we) )?prefer (?!not\b)",
+        r"^no .*, ever\b",
+        _LEAD + r"every time (?:you|we|i) .*, ",
         _LEAD + r"(?:i['’]d|i would|we['’]d) rather (?:have|see|use|keep|write|read)\b",
         _LEAD + r"(?:don['’]t|do not|never) (?!have|know)\w+ .*\bagain\b",
         _LEAD + r"(?:don['’]t|do not) ever\b",
@@ -138,7 +147,7 @@ _PREFERENCE = tuple(
 )
 _NOT_PREFERENCE = re.compile(
     r"\b(?:never mind|always (?:been|was|were|has|have|had|is|are|fails?|returns?|gets?|complains?)|never (?:understood|seen|saw|had"
-    r"|been|was|were|knew|finished|worked|acknowledged|heard|thought|did|rains)"
+    r"|been|was|were|knew|got|went|came|made|found|took|ran|gave|wrote|needed|finished|worked|acknowledged|heard|thought|did|rains)"
     r"|(?:for|until) (?:now|today|tomorrow)$|not (?:again|yet))\b",
     re.IGNORECASE,
 )
@@ -164,11 +173,11 @@ _MEASURE = re.compile(
 _SUBJECT = re.compile(
     r"\b(?:quer(?:y|ies)|statement|warehouse|_wh\b|wh_|cluster(?:ed|ing)|(?:micro-)?partitions?|prun(?:ing|es?|ed)|spill(?:ed|ing|s)?|scan(?:s|ned|ning)?|credits?"
     r"|x?-?x-?small|small|medium|x?-?large|build|merge|join|load|backfill|refresh|report|materiali[sz]\w+|full refresh|dynamic table|search optimization"
-    r"|lookup|table scan|cache|elapsed|run ?time|compil\w+|queued?|insert|copy into|task|udf|model|view)\b|\w+_WH\b|\bWH_\w+",
+    r"|lookup|table scan|copy|cache|elapsed|run ?time|compil\w+|queued?|insert|copy into|task|udf|model|view)\b|\w+_WH\b|\bWH_\w+",
     re.IGNORECASE,
 )
 _MEASURED = re.compile(
-    r"\b(?:took|ran|run in|went|fell|dropped|rose|grew|came down|down from|up from|brought|scanned|scans|spilled|used|cost|costs|saved|saves|paid|needs? \d|now needs|takes|reads|queued|finished in"
+    r"\b(?:took|ran|run in|went|fell|dropped|rose|grew|came down|down from|up from|brought|scanned|scans|spilled|used|read|burnt|burned|consumed|spent|halved|doubled|shows|cost|costs|saved|saves|paid|needs? \d|now needs|takes|reads|queued|finished in"
     r"|instead of|against|before|used to take|is gone|was|were|reduced|cut|improved|faster|slower|from [\d,.]+|elapsed|dropped|measured)\b",
     re.IGNORECASE,
 )
@@ -180,7 +189,7 @@ _NOT_MEASURED = re.compile(
 
 
 _NO_SUBJECT = re.compile(
-    r"^(?:(?:and|but|so|also|then) )?(?:it|that|this|they|these|those|both|which|against|from \d)\b",
+    r"^(?:(?:and|but|so|also|then) )?(?:it|that|this|they|these|those|both|which|against|from \d|an? |each |every |give |let |wait |allow )\b",
     re.IGNORECASE,
 )
 """How sentences begin that say nothing by themselves."""
@@ -198,23 +207,23 @@ def is_performance(sentence: str) -> bool:
 # --- governance ----------------------------------------------------------------------------------------
 
 _DATA = re.compile(
-    r"\b(?:mask(?:ed|ing|s)?|row access|access polic\w+|polic(?:y|ies)|tags?|tagged|grants?|granted|revoked?|pii|personal data|privacy|governance"
-    r"|data protection|retention|data owner|select on|(?:phone|address|e-?mail|iban|customer)\w* (?:\w+ ){0,3}(?:columns?|numbers?|data|addresses))\b",
+    r"\b(?:mask\w*|row access|access to|sharing|(?<!you )may (?:only |not )?(?:see|read|query)|access polic\w+|polic(?:y|ies)|tags?|tagged|grants?|granted|revoked?|pii|personal data|privacy|governance"
+    r"|data protection|retention|data owner|select on|(?:phone|address|e-?mail|iban|customer|salary|payroll|birth|card)\w* (?:\w+ ){0,3}(?:columns?|numbers?|data|addresses))\b",
     re.IGNORECASE,
 )
 _APPROVED = re.compile(
-    r"\b(?:(?:board|office|officer|owner|team|committee|steward|security|council|she|he|they)\b[^.?]{0,60}\b(?:approved?|approves|signed off|agreed|decided|gave (?:\w+ )?approval|allow(?:s|ed)?|won['’]t allow)"
+    r"\b(?:(?:board|office|officer|owner|team|committee|steward|security|council|legal|compliance|she|he|they)\b[^.?]{0,60}\b(?:approved?|approves|signed off|agreed|decided|gave (?:\w+ )?approval|allow(?:s|ed)?|insists?|won['’]t allow)"
     r"|^approved\b|approval (?:was |is )?(?:granted|given)|(?:was|were|is|are|been) approved|approved (?:by|under|it)|signed off)",
     re.IGNORECASE,
 )
 _DONE = re.compile(
     r"(?:^|[.;,] |\bi(?:['’]ve| have)? |\band )(?:granted|revoked|tagged|masked|attached|unset|dropped the (?:masking|row access))\b"
-    r"|\b(?:policy|tag|masking|grant)\b[^.?]{0,60}\b(?:is now|was|has been|have been|are now) (?:set|attached|applied|granted|revoked|active)\b"
+    r"|\b(?:policy|tag|mask\w*|grants?)\b[^?]{0,80}\b(?:is now|was|has been|have been|are now) (?:set|attached|applied|granted|revoked|active)\b"
     r"|\bi (?:set|attached|applied|put) (?:the )?[^.?]{0,40}\b(?:policy|tag)\b",
     re.IGNORECASE,
 )
 _RULE = re.compile(
-    r"\b(?:must not|must never|may only|may read|stays? (?:in|masked|out)|are dropped, not masked|gets? (?:the|its|their|a) (?:pii )?tag|will not|don['’]t store|do not store|gets? (?:select|usage|read))\b",
+    r"\b(?:must not|must never|(?<!you )may (?:only |not )?(?:see|read|query)|gets? no access|stays? (?:in|masked|out)|are dropped, not masked|gets? (?:the|its|their|a) (?:pii )?tag|will not|don['’]t store|do not store|gets? (?:select|usage|read))\b",
     re.IGNORECASE,
 )
 _KEEP = re.compile(
@@ -222,7 +231,7 @@ _KEEP = re.compile(
     re.IGNORECASE,
 )
 _NOT_GOVERNED = re.compile(
-    r"\b(?:not (?:yet )?(?:approved|decided|allowed to)|not approved yet|(?:is|are) (?:still )?missing|pull request|remind|failed|next i|i will|i['’]ll|should|if (?:you|the|they)|to mask|you need|need to"
+    r"\b(?:not (?:yet )?(?:approved|decided|allowed to)|not approved yet|(?:is|are) (?:still )?missing|pull request|remind|failed|next i|i will|i['’]ll|should|if (?:you|the|they)|^to mask|you need|need to"
     r"|once|as soon as|until (?:they|the|he|she)|waiting|wait for|ask)\b",
     re.IGNORECASE,
 )
