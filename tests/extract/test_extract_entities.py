@@ -300,3 +300,18 @@ def test_every_spelling_stands_in_the_turn(turn: Turn) -> None:
             assert any(facet.spelling in place for place in places), facet
             assert facet.name
             json.dumps(facet.name)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Grant select on analytics.core.orders to the analysts.", {"ANALYTICS.CORE.ORDERS"}),
+        ("The table stg_orders is empty, the schema raw_sales is not.", {"STG_ORDERS", "RAW_SALES"}),
+        ("Load it into table raw.sales.orders first.", {"RAW.SALES.ORDERS"}),
+        ("The table below shows it; a view from above; the table of contents.", set()),
+        ("See table notes_old.md, view my_func(x), and import os.path.join.", set()),
+    ],
+)
+def test_lower_case_names_count_behind_what_they_are(text: str, names: set[str]) -> None:
+    facets = Extractor().extract_turn(Turn("user", text), 0)
+    assert {f.name for f in facets if isinstance(f, Entity) and f.type == "snowflake_object"} == names

@@ -282,3 +282,11 @@ def test_sentences_stand_in_their_text(text: str) -> None:
 @pytest.mark.parametrize("role", ["user", "tool"])
 def test_monotonous_text_ends(text: str, role: str) -> None:
     assert isinstance(Extractor().extract_turn(Turn(role, text), 0), list)
+
+
+def test_metrics_listed_in_brackets_are_values() -> None:
+    turn = Turn("assistant", "F1 is 0.87 (precision 0.91, recall 83 %); f(precision 3), (recall last week).")
+    found = [f for f in Extractor().extract_turn(turn, 0) if isinstance(f, EvaluationResult)]
+    assert [(f.metric, f.value, f.unit) for f in found] == [
+        ("f1", 0.87, None), ("precision", 0.91, None), ("recall", 83.0, "%"),
+    ]  # fmt: skip

@@ -171,6 +171,30 @@ def measured_in_prose(text: str, places: list[int], seq: int) -> Iterator[Evalua
         )
 
 
+_LISTED = re.compile(
+    r"(?<=[(,;])[ ]?(?P<metric>(?:macro |micro |weighted )?(?:precision|recall|accuracy|f1|auc|auroc|coverage|mrr|ndcg|bleu|rouge-l))"
+    r"(?:@(?P<at>\d{1,4}))? (?P<value>0?\.\d{1,6}|1\.0{1,4}|\d{1,3}(?:\.\d{1,4})?[ ]?(?P<unit>%))(?=[,;)])",
+    re.IGNORECASE,
+)
+
+
+def measured_in_lists(text: str, seq: int) -> Iterator[EvaluationResult]:
+    """Metrics that brackets list without a verb: `(precision 0.91, recall 0.83)`."""
+    if "(" not in text:
+        return
+    for match in _LISTED.finditer(text):
+        name = canonical_metric(match["metric"])
+        value = number(match["value"].rstrip("% "))
+        if name is not None and value is not None:
+            yield EvaluationResult(
+                metric=f"{name}@{match['at']}" if match["at"] else name,
+                value=value,
+                unit=match["unit"],
+                turn_seq=seq,
+                payload={"text": match[0].strip()},
+            )
+
+
 def _is_rank(name: str, match: re.Match[str]) -> bool:
     """`precision at 50`: the number says how many were looked at, not how good they were."""
     rest = match[0][len(match["metric"]) :]
@@ -364,6 +388,8 @@ def measured(text: str, json_texts: list[str], seq: int, *, machine: bool = Fals
     groups: list[Iterator[EvaluationResult]] = []
     if places := places_of_metrics(text, machine=machine):
         groups.append(measured_in_prose(text, places, seq))
+    if "(" in text and not machine:
+        groups.append(measured_in_lists(text, seq))
     if "|" in text and "---" in text:
         groups.append(measured_in_tables(text, seq))
     if (

@@ -21,6 +21,7 @@ from cocorecall.extract.mentions import (
     mention_errors,
     mention_files,
     mention_known,
+    mention_lower_names,
     mention_objects,
     mention_ticked,
     mention_tickets,
@@ -184,6 +185,7 @@ class _Turn:
         mention_objects(plain, mentions, known)
         mention_calls(plain, mentions, known)
         mention_upper_words(plain, mentions, known)
+        mention_lower_names(plain, lowered, mentions, known)
         mention_known(plain, mentions, known)
         mention_files(plain, mentions, self.cwd)
         mention_errors(plain, mentions)

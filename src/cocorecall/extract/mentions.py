@@ -314,6 +314,34 @@ def mention_upper_words(text: str, mentions: Mentions, known: Known) -> None:
             mentions.add("snowflake_object", word, word)
 
 
+_LOWER_NAME = (
+    r"(?P<name>[a-z][a-z0-9]*(?:_[a-z0-9]+)*(?:\.[a-z][a-z0-9]*(?:_[a-z0-9]+)*){0,2})(?![\w(/\\-]|\.\w)"
+)
+_LOWER_NAMED = re.compile(
+    rf"\b(?:(?:dynamic |external |transient |temporary )?tables?|(?:materialized |secure )?views?|schemas?|databases?|warehouses?) {_LOWER_NAME}"
+    rf"|\b(?:select|insert|update|delete|truncate|usage|ownership|references|stream \w{{1,60}}|policy \w{{1,60}}) on (?:table |view )?(?P<on>[a-z]\w*\.[a-z]\w*\.[a-z]\w*)(?![\w(/\\-]|\.\w)"
+)
+_THREE_PARTS = 2
+"""Dots of a database, a schema and a name."""
+
+
+def mention_lower_names(text: str, lowered: str, mentions: Mentions, known: Known) -> None:
+    """Add lower-case names that the word before says to be tables and their like: `table stg_orders`.
+
+    A name without `_` must have three parts: a single word behind "table" is a word.
+    """
+    if not any(kind in lowered for kind in ("table", "view", "schema", "database", "warehouse", " on ")):
+        return
+    for match in _LOWER_NAMED.finditer(text):
+        name = match["name"] or match["on"]
+        last = name.rpartition(".")[2]
+        if ("_" not in last and name.count(".") < _THREE_PARTS) or last in _EXTENSIONS:
+            continue
+        full = known.object(name) or object_name(name)
+        known.learn("snowflake_object", full)
+        mentions.add("snowflake_object", full, name)
+
+
 def _named_by_kind(text: str, start: int, end: int, word: str) -> bool:
     if word in CORTEX_FUNCTIONS or is_sql_word(word):
         return False
