@@ -160,9 +160,10 @@ def faults_of(work: Path) -> list[str]:
         memory = work / ".cocoplus" / "memory" / "MEMORY.md"
         if memory.exists() and not memory.read_bytes().endswith(b"<!-- cocorecall:dream:end -->\n"):
             found.append("the memory file is cut")
-        return found
     except apsw.Error as error:
         return [f"{type(error).__name__}: {error}"]
+    else:
+        return found
     finally:
         connection.close()
 

@@ -86,6 +86,13 @@ def test_every_line_of_the_sample_is_cited_by_turns_that_hold_it(demo: Path) -> 
             assert all(any(part.strip("`") in t for t in said) for part in parts), line
 
 
+@pytest.mark.parametrize("words", [["dream", "--dry-run", "run"], ["dream", "run", "--dry-run"]])
+def test_a_dry_run_is_one_wherever_the_option_stands(demo: Path, words: list[str]) -> None:
+    before = memory(demo).read_bytes()
+    assert "entries" in recall_process(demo, *words, "--window", "2026-01-01").stdout
+    assert memory(demo).read_bytes() == before
+
+
 def test_a_dry_run_writes_nothing(demo: Path) -> None:
     before = {p: p.read_bytes() for p in demo.rglob("*") if p.is_file() and "recall.db" not in p.name}
     process = recall_process(demo, "dream", "--dry-run", "--window", "2026-01-01")
