@@ -345,6 +345,27 @@ def test_a_memory_file_that_is_none_is_refused(project: Project, path: str) -> N
     assert not (project.root.parent / "elsewhere.md").exists()
 
 
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+def test_a_link_that_leads_out_of_the_project_is_not_followed(project: Project) -> None:
+    outside = project.root.parent / "outside.md"
+    outside.write_text("theirs\n", encoding="utf-8")
+    memory(project.root).parent.mkdir()
+    memory(project.root).symlink_to(outside)
+    project.session("s", ("user", "Never merge on a Friday."))
+    with pytest.raises(RecallError, match="cannot be the memory file"):
+        dream(project)
+    assert outside.read_text(encoding="utf-8") == "theirs\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+def test_a_linked_cocoplus_folder_is_the_projects(project: Project) -> None:
+    home = project.root / ".cocoplus"
+    home.rename(project.root.parent / "shared")
+    home.symlink_to(project.root.parent / "shared")
+    project.session("s", ("user", "Never merge on a Friday."))
+    assert len(dream(project).entries) == 1
+
+
 def test_another_memory_file_can_be_named(project: Project) -> None:
     configure(project, memory="docs/MEMORY.md")
     project.session("s", ("user", "Never merge on a Friday."))
