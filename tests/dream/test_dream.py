@@ -86,6 +86,13 @@ def test_every_line_of_the_sample_is_cited_by_turns_that_hold_it(demo: Path) -> 
             assert all(any(part.strip("`") in t for t in said) for part in parts), line
 
 
+@pytest.mark.parametrize("words", [["dream", "--dry-run", "run"], ["dream", "run", "--dry-run"]])
+def test_a_dry_run_is_one_wherever_the_option_stands(demo: Path, words: list[str]) -> None:
+    before = memory(demo).read_bytes()
+    assert "entries" in recall_process(demo, *words, "--window", "2026-01-01").stdout
+    assert memory(demo).read_bytes() == before
+
+
 def test_a_dry_run_writes_nothing(demo: Path) -> None:
     before = {p: p.read_bytes() for p in demo.rglob("*") if p.is_file() and "recall.db" not in p.name}
     process = recall_process(demo, "dream", "--dry-run", "--window", "2026-01-01")
@@ -338,6 +345,27 @@ def test_a_memory_file_that_is_none_is_refused(project: Project, path: str) -> N
     assert not (project.root.parent / "elsewhere.md").exists()
 
 
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+def test_a_link_that_leads_out_of_the_project_is_not_followed(project: Project) -> None:
+    outside = project.root.parent / "outside.md"
+    outside.write_text("theirs\n", encoding="utf-8")
+    memory(project.root).parent.mkdir()
+    memory(project.root).symlink_to(outside)
+    project.session("s", ("user", "Never merge on a Friday."))
+    with pytest.raises(RecallError, match="cannot be the memory file"):
+        dream(project)
+    assert outside.read_text(encoding="utf-8") == "theirs\n"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+def test_a_linked_cocoplus_folder_is_the_projects(project: Project) -> None:
+    home = project.root / ".cocoplus"
+    home.rename(project.root.parent / "shared")
+    home.symlink_to(project.root.parent / "shared")
+    project.session("s", ("user", "Never merge on a Friday."))
+    assert len(dream(project).entries) == 1
+
+
 def test_another_memory_file_can_be_named(project: Project) -> None:
     configure(project, memory="docs/MEMORY.md")
     project.session("s", ("user", "Never merge on a Friday."))
@@ -397,4 +425,4 @@ def test_every_line_of_a_person_survives(
     assert once.startswith(top)
     assert once.endswith(b"".join(line + end for line in below))
     kept = once.split(end)
-    assert all(kept.count(line) >= inside.count(line) for line in inside if line.strip())
+    assert all(kept.count(line) >= inside.count(line) for line in inside if line.strip(b" \t"))

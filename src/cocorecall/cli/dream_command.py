@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import click
+from click.core import ParameterSource
 
 from cocorecall.cli.command import Settings, common_options, pass_settings
 from cocorecall.cli.output import (
@@ -54,10 +55,13 @@ def command(context: click.Context, window: str, *, dry_run: bool) -> None:
 @_dry_run_option
 @_window_option
 @common_options
-@pass_settings
-def run_command(settings: Settings, window: str, *, dry_run: bool) -> None:
+@click.pass_context
+def run_command(context: click.Context, window: str, *, dry_run: bool) -> None:
     """Gather, consolidate and write the memory file."""
-    _run(settings, window, dry_run=dry_run)
+    before = context.parent.params if context.parent else {}  # options may stand before `run`, too
+    if context.get_parameter_source("window") is ParameterSource.DEFAULT:
+        window = before.get("window", window)
+    _run(context.ensure_object(Settings), window, dry_run=dry_run or before.get("dry_run", False))
 
 
 def _run(settings: Settings, window: str, *, dry_run: bool) -> None:

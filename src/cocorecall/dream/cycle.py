@@ -75,7 +75,8 @@ def _memory_path(place: Place, configured: Any) -> Path:
         raise RecallError(
             "cocoplus.toml: memory in [recall] must be a path.", 'Such as memory = "docs/MEMORY.md".'
         )
-    inside = Path(os.path.realpath(path)).is_relative_to(os.path.realpath(base))
+    real = Path(os.path.realpath(path))  # `.cocoplus` may itself be a link
+    inside = any(real.is_relative_to(os.path.realpath(folder)) for folder in (base, place.home))
     if not inside or path.suffix.lower() not in (".md", ".markdown", ".txt"):
         raise RecallError(
             f"{path} cannot be the memory file.", "It must be a Markdown file inside of the project."

@@ -116,7 +116,7 @@ def read_block(lines: Iterable[str]) -> tuple[list[Entry], list[str]]:
     ours = {"## From earlier sessions", *INTRO}
     below = False
     for line in lines:
-        if not line.strip() or line in ours:
+        if not line.strip(" \t") or line in ours:
             continue
         if line in _KIND_OF_TITLE:
             kind = _KIND_OF_TITLE[line]
