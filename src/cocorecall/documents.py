@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cocorecall.model import Hit, Results, SecretReport, SessionView
-
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+
+    from cocorecall.model import Hit, Results, SecretReport, SessionView
 
 
 def document(report: DataclassInstance) -> dict[str, Any]:
