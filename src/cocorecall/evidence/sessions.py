@@ -219,7 +219,7 @@ def _contract_pieces(relative: str, text: str, companions: Mapping[str, Path]) -
     function = relative.split("/")[1]
     if relative.endswith("/contract.md"):
         return _contract(text, function, companions)
-    return _evidence(relative, text, function, companions)
+    return _evidence(text, function, companions)
 
 
 def _contract(text: str, function: str, companions: Mapping[str, Path]) -> _Pieces:
@@ -238,7 +238,7 @@ def _contract(text: str, function: str, companions: Mapping[str, Path]) -> _Piec
     return pieces, list(contract.skipped)
 
 
-def _evidence(relative: str, text: str, function: str, companions: Mapping[str, Path]) -> _Pieces:
+def _evidence(text: str, function: str, companions: Mapping[str, Path]) -> _Pieces:
     """A file of `evidence/`: one turn; `stale` where a newer record of the function has another source."""
     own, skipped = parse_evidence_file(text, function)
     others = [e for name, path in companions.items() for e in _evidence_in(name, path, function)]
@@ -252,7 +252,6 @@ def _evidence(relative: str, text: str, function: str, companions: Mapping[str, 
         facets += [_outcome(record, newest.get(key, record.status)), _function(record.function_name)]
     whole = text.strip("\n")
     time = max((r.recorded_at for r in own if r.recorded_at), default=None)
-    del relative
     return ([_Piece(whole, 1, "file", time, tuple(facets))] if whole.strip() else []), skipped
 
 

@@ -34,11 +34,6 @@ class FacetWorker:
             self._write(orjson.dumps([str(index), *vocabulary]))
             threading.Thread(target=self._listen, name="facets", daemon=True).start()
 
-    @property
-    def alive(self) -> bool:
-        """Whether it still takes sessions."""
-        return self._process is not None
-
     def give(self, numbers: Sequence[int]) -> None:
         """Hand over committed sessions."""
         for number in numbers:

@@ -50,7 +50,7 @@ def header(results: Results) -> str:
     """Totals before any cut, where words were missed, and notes."""
     lines = [_totals(results)]
     if results.words:
-        lines.append(_words(results.words, any_full=False))
+        lines.append(_words(results.words))
     lines.extend(results.notes)
     return "\n".join(lines)
 
@@ -69,8 +69,7 @@ def _count(n: int, noun: str) -> str:
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
-def _words(words: tuple[WordReport, ...], *, any_full: bool) -> str:
-    del any_full
+def _words(words: tuple[WordReport, ...]) -> str:
     found = [w for w in words if w.turns]
     lead = "No turn holds all words: " if len(words) > 1 and found else ""
     return lead + ", ".join(_word(w) for w in words) + "."
